@@ -17,10 +17,12 @@ import { awake } from "./workers/support/object-state.ts";
 /** Files that a publication runs through to a client on the channel's own object. */
 const ownFiles: readonly string[] = [
   "src/api/answers.ts",
-  "src/api/causes.ts",
+  "src/api/calls.ts",
+  "src/api/command.ts",
   "src/api/execute.ts",
   "src/api/methods.ts",
   "src/api/operations.ts",
+  "src/api/order-methods.ts",
   "src/api/publish.ts",
   "src/api/shape.ts",
   "src/channel/carry-out.ts",
@@ -36,7 +38,6 @@ const ownFiles: readonly string[] = [
   "src/channel/relay.ts",
   "src/config/name-parts.ts",
   "src/contract/channel-call.ts",
-  "src/features/why/event-counts.ts",
   "src/features/why/frame-trail.ts",
   "src/features/why/object-trail.ts",
   "src/features/why/publication-trail.ts",

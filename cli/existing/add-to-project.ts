@@ -12,8 +12,7 @@ import { wranglerFiles } from "../configuration/wrangler.ts";
 import { packageName } from "../../src/version.ts";
 import { refusal, type Shell, usageFailure } from "../shell.ts";
 import { type Additions, exportedClasses, isComplete, missingFrom } from "./additions.ts";
-import { editJson } from "./edit-json.ts";
-import { editToml, tablesOf } from "./edit-toml.ts";
+import { editJson, editToml, tablesOf } from "./edit-configuration.ts";
 import { FilePart } from "./file-part.ts";
 
 /** What was done to a project that exists. */

@@ -1,3 +1,4 @@
+import { maySubscribe } from "../../src/session/may.ts";
 import type { ChannelConfig, ChannelOptions } from "../../src/config/config.ts";
 
 /** The channel with which a newcomer tries the server, and the call that publishes to it. */
@@ -35,7 +36,8 @@ function trialIn(prefix: string, options: ChannelOptions): TrialChannel | undefi
   const channel = `${prefix}news`;
   const { subscriptionType: type, publicationDataFormat: format } = options;
   if (options.channelRegex?.test("news") === false || format === "binary") return undefined;
-  const isOpen = options.allowSubscribeForClient && options.subscribeHook === undefined;
+  const channelOfAll = { options, private: false };
+  const isOpen = maySubscribe(channelOfAll, { user: "42" }, { privatePrefix: "" }).allowed === true;
   const data = { text: "hello" };
   if (type === "stream")
     return { channel, isOpen, method: "publish", request: JSON.stringify({ channel, data }) };

@@ -4,7 +4,7 @@
  */
 import { limits } from "../limits.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/wire-value.ts";
-import { matchesGlob } from "./glob.ts";
+import { matchesGlob } from "./name-glob.ts";
 import { Pattern, type PatternFault } from "./pattern.ts";
 
 /** sub: subscribe. pub: publish. prs: presence, joins and leaves. hst: history, position and recovery. */

@@ -8,7 +8,7 @@ import { parseCapabilities } from "./capabilities.ts";
 import { parseMembers } from "./members.ts";
 import type { Pattern } from "./pattern.ts";
 import { relativeTime } from "./refusal.ts";
-import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import { parseServerFilter } from "../protocol/json/decode.ts";
 import {
   type JsonObjectText,
   type JsonText,

@@ -10,6 +10,8 @@ import type { ChannelConfig } from "../config/config.ts";
 import type { ChannelOperation } from "../contract/channel-call.ts";
 import type { NoteUnknownFields } from "./unknown-fields.ts";
 import type { UserOrder } from "../contract/user-order.ts";
+import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
 
 /** The backend that calls, as far as its requests depend on it. */
 export interface ApiCaller {
@@ -172,4 +174,17 @@ export function entriesOf(command: ApiCommand): readonly Entry[] {
 /** The method of a command, as it is named in a request. */
 export function methodOf(command: ApiCommand): GivenName {
   return command.form === "single" ? command.method : "broadcast";
+}
+
+/** Refuses a key of a map or of a shared poll that nothing can have, with error 107; undefined if it can be one. */
+export function refusedKey(key: string): Refused | undefined {
+  return key === "" ? refusedRequest("key is required") : refusedKeyText(key);
+}
+
+/** Refuses a key as {@link refusedKey} does, except for an empty one, which stands for none. */
+export function refusedKeyText(key: string): Refused | undefined {
+  if (!utf8Fits(key, limits.mapKeyBytesMax))
+    return refusedRequest(`key exceeds ${limits.mapKeyBytesMax} bytes`);
+  // A lone surrogate is replaced when it is stored, which would make one key of two.
+  return key.isWellFormed() ? undefined : refusedRequest("key is not well-formed Unicode");
 }

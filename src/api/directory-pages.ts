@@ -4,16 +4,17 @@
  * are on the page.
  */
 import type { ShownPlacement } from "../config/placement.ts";
-import type {
-  ChannelCount,
-  CountedChannels,
-  GatewayInfo,
-  GatewayInfos,
-  ListedChannels,
+import {
+  type ChannelCount,
+  type CountedChannels,
+  type GatewayInfo,
+  type GatewayInfos,
+  type ListedChannels,
+  compareNames,
+  firstChannels,
 } from "../contract/listing.ts";
 import { gatewayNode, parseNodeName, regionOf } from "../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../protocol/json/text.ts";
-import { compareNames, firstChannels } from "../contract/channel-order.ts";
 import { version } from "../version.ts";
 import type { Page } from "./command.ts";
 

@@ -1,14 +1,14 @@
 import { hasPassed } from "../moment.ts";
 import { operationOf } from "./operations.ts";
 import * as v from "valibot";
-import type { UsersConfig } from "../config/config.ts";
+import type { ClientConfig } from "../config/config.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
 import { type DisconnectCode, disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import { type JsonText, memberText, parseJsonText } from "../protocol/json/text.ts";
 import { jsonValue } from "../protocol/wire-value.ts";
-import { parseServerFilter } from "../protocol/json/server-filter.ts";
+import { parseServerFilter } from "../protocol/json/decode.ts";
 import type { SubscriptionOverride } from "../access/claims.ts";
 import { isTokenUid, parseBase64Json } from "../access/parse-claims.ts";
 import { tokenKey, userKey } from "../contract/identity-key.ts";
@@ -327,7 +327,7 @@ export const orderMethods = {
 } as const;
 
 /** The entry, or the refusal of what the configuration has switched off (`client.users`). */
-export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
+export function availableEntry(entry: Entry, { enabled, status }: ClientConfig["users"]): Entry {
   const name = nameOf(entry);
   const needs = name === undefined ? undefined : operationOf(name).needs;
   if (needs !== undefined && !enabled) return switchedOff;

@@ -40,10 +40,9 @@ export function resolveChannel(name: string, config: ChannelConfig): ResolvedCha
     return { outcome: "bad-name", reason: "the channel name has a character that is not allowed" };
   }
   const users = options.allowUserLimitedChannels ? limitedTo(name, config) : undefined;
-  const limited = (isPrivate || users !== undefined) && options.limitedChannelsForSubscribersOnly;
   return {
     outcome: "resolved",
-    options: limited ? forSubscribersOnly(options) : options,
+    options,
     private: isPrivate,
     ...(users === undefined ? {} : { users }),
   };
@@ -61,26 +60,6 @@ export function unknownNamespace(name: string, config: ChannelConfig): string {
 export function namespaceLabel(channel: string, config: ChannelConfig): string {
   return partsOf(channel, config).namespace ?? "";
 }
-
-/** The options with every permission of clients turned into one of subscribers. Made once for each namespace. */
-function forSubscribersOnly(options: ChannelOptions): ChannelOptions {
-  const known = closedOptions.get(options);
-  if (known !== undefined) return known;
-  const closed: ChannelOptions = {
-    ...options,
-    allowPublishForClient: false,
-    allowPublishForSubscriber: options.allowPublishForClient || options.allowPublishForSubscriber,
-    allowPresenceForClient: false,
-    allowPresenceForSubscriber:
-      options.allowPresenceForClient || options.allowPresenceForSubscriber,
-    allowHistoryForClient: false,
-    allowHistoryForSubscriber: options.allowHistoryForClient || options.allowHistoryForSubscriber,
-  };
-  closedOptions.set(options, closed);
-  return closed;
-}
-
-const closedOptions = new WeakMap<ChannelOptions, ChannelOptions>();
 
 /**
  * Resolves a channel name for a connection of an object that serves one channel: another channel is unknown there

@@ -1,4 +1,3 @@
-import type { CarriedReport } from "./carried-report.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { Payload } from "../protocol/payload.ts";
@@ -184,4 +183,13 @@ export function errorOf(reply: {
   readonly error?: ErrorCode;
 }): ErrorCode {
   return reply.error ?? errorCodes.internal;
+}
+
+/**
+ * What the answer of a channel's object carries for its caller, which reports it with its own counts (rule J7). The feature
+ * that counts adds the fields in its folder. @public
+ */
+export interface CarriedReport {
+  /** The object that has counted, see `channelNode`. */
+  readonly node: string;
 }

@@ -1,5 +1,4 @@
 import { limits } from "../limits.ts";
-import { hashOf } from "./text-hash.ts";
 
 /** A gateway of a region's pool, or one that serves a single channel whose own object is full (rule G4). */
 export type GatewayAddress =
@@ -130,4 +129,17 @@ export function anonymousClient(id: string, node: string): string {
 export function nodeOfClient(client: string): string | undefined {
   const at = client.indexOf("@");
   return at < 0 ? undefined : client.slice(at + 1);
+}
+
+/**
+ * Makes a hash of a text (FNV-1a), from 0 to 2^32 - 1. Names of objects and stored digests depend on it, so two
+ * releases have to agree on the function, and it must never change.
+ *
+ * @param start the hash of what comes before the text; absent for nothing
+ */
+export function hashOf(text: string, start = 0x81_1c_9d_c5): number {
+  let hash = start;
+  for (let index = 0; index < text.length; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01_00_01_93);
+  return hash >>> 0;
 }

@@ -1,5 +1,9 @@
-import { operationBytes, type ClientOperation, type OperationReply } from "./channel-call.ts";
-import type { CarriedReport } from "./carried-report.ts";
+import {
+  operationBytes,
+  type ClientOperation,
+  type OperationReply,
+  type CarriedReport,
+} from "./channel-call.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import { type RelayEntry, entryBytes } from "./relay-batch.ts";

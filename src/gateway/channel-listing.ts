@@ -1,6 +1,10 @@
 import { compileGlob, type NameGlob } from "../access/name-glob.ts";
-import type { ChannelCount, ChannelsQuery } from "../contract/listing.ts";
-import { compareNames, firstChannels } from "../contract/channel-order.ts";
+import {
+  type ChannelCount,
+  type ChannelsQuery,
+  compareNames,
+  firstChannels,
+} from "../contract/listing.ts";
 
 /**
  * Finds the first channels of a gateway that have subscribers, by their names (rule U24). A gateway may have 60,000

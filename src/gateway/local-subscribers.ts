@@ -186,11 +186,15 @@ class PublishWaits {
   }
 }
 
-/** Whether a cursor has reached an entry. A later instance begins after all entries of an earlier one. */
+/**
+ * Whether a cursor has reached an entry. A later instance begins after all entries of an earlier one. Number 0 is none: the
+ * instance has made no entry yet, because the publish changed nothing, so no batch would bring the cursor there.
+ */
 function isReached(
   { instance, sequence }: { readonly instance: number; readonly sequence: number },
   cursor: Cursor,
 ): boolean {
+  if (sequence === 0) return true;
   if (cursor.instance !== instance) return cursor.instance > instance;
   return cursor.sequence >= sequence;
 }

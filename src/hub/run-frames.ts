@@ -149,7 +149,10 @@ export class RunFrames {
   }
 }
 
-/** The indexes of publications by which a value has grown, where a later one of the same key has its whole value. */
+/**
+ * The indexes of publications by which a value has grown, where a later one of the same key has its whole value. The first
+ * publication of a stream is none of them: it alone tells clients the epoch (docs/protocol.md 2.6).
+ */
 function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
   const hasGrown = pushes.some(
     (push) => push.type === "publication" && push.publication.grown !== undefined,
@@ -159,10 +162,10 @@ function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
   const outgrown = new Set<number>();
   for (const [index, push] of [...pushes.entries()].toReversed()) {
     if (push.type !== "publication") continue;
-    const { key, grown, tags } = push.publication;
+    const { key, grown, tags, epoch } = push.publication;
     // A filter may let one through and not another one that has other tags.
     const same = JSON.stringify([key, tags]);
-    if (grown !== undefined && later.has(same)) outgrown.add(index);
+    if (grown !== undefined && epoch === undefined && later.has(same)) outgrown.add(index);
     later.add(same);
   }
   return outgrown;

@@ -17,9 +17,8 @@ import { closeSocket, disconnectSocket } from "./close-socket.ts";
 import { SocketConnection, type SocketHost } from "./socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 import type { WaitingFrames } from "./frame-queue.ts";
-import { HeldSockets } from "./held-sockets.ts";
+import { HeldSockets, UnconnectedSockets } from "./unconnected-sockets.ts";
 import { newSession, usefulClaims } from "./new-session.ts";
-import { UnconnectedSockets } from "./unconnected-sockets.ts";
 import { elapsed } from "../moment.ts";
 
 /**

@@ -1,17 +1,17 @@
-import type {
-  ChannelCount,
-  ChannelsQuery,
-  CountedChannels,
-  GatewayChannels,
-  GatewayInfo,
-  GatewayInfos,
-  ListedAnswer,
-  ListedChannels,
-  OwnSubscribers,
+import {
+  type ChannelCount,
+  type ChannelsQuery,
+  type CountedChannels,
+  type GatewayChannels,
+  type GatewayInfo,
+  type GatewayInfos,
+  type ListedAnswer,
+  type ListedChannels,
+  type OwnSubscribers,
+  firstChannels,
 } from "../contract/listing.ts";
 import { channelNode, gatewayNode } from "../contract/object-names.ts";
 import { limits } from "../limits.ts";
-import { firstChannels } from "../contract/channel-order.ts";
 import type { Directory } from "../users/directory.ts";
 import { forEachInTurns } from "../users/in-turns.ts";
 import { answerOf, type CallAnswer, type CallRequest } from "./object-call.ts";

@@ -4,8 +4,9 @@ import type { CarriedOut, HeldKeys, NumberedOrder } from "../contract/user-order
 import type { HeldConnections } from "../contract/connection-state.ts";
 import type { Handover } from "../contract/handover.ts";
 import { shardOf } from "../contract/object-names.ts";
-import type { CarriedReport } from "../contract/carried-report.ts";
+import type { CarriedReport } from "../contract/channel-call.ts";
 import { joinedMethods } from "./client-methods.ts";
+import type { AskBackend, EventKind, ObjectPart, PartedObject } from "./part.ts";
 import { NamedChannels } from "../session/named-channels.ts";
 import type { Session } from "../session/session.ts";
 import type { OnlineUsers } from "../contract/user-status.ts";
@@ -20,7 +21,6 @@ import { Arrivals } from "./arrivals.ts";
 import { AlarmSchedule } from "./alarm-schedule.ts";
 import type { Accepted, ClientSockets } from "./client-sockets.ts";
 import { ObjectUsers } from "./object-users.ts";
-import type { AskBackend, EventKind, ObjectPart, PartedObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import type { Config } from "../config/config.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
-import type { CarriedReport } from "../contract/carried-report.ts";
+import type { CarriedReport } from "../contract/channel-call.ts";
 import type { GatewaySetup, Gateway } from "../gateway/gateway.ts";
 import type { SessionContext } from "../session/ports.ts";
 import type { ClientSockets } from "./client-sockets.ts";

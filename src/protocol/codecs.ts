@@ -1,7 +1,6 @@
 import type { Codec, CodecName } from "./codec.ts";
-import { jsonCodec } from "./json/codec.ts";
+import { jsonCodec, unidirectionalCodec } from "./json/codec.ts";
 import { messagePackCodec } from "./messagepack/codec.ts";
-import { unidirectionalCodec } from "./json/unidirectional-codec.ts";
 import { protobufCodec } from "./protobuf/codec.ts";
 
 /** Whether a codec has that name. A session that another release stored may name one that this release doesn't have. */

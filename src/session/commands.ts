@@ -10,17 +10,10 @@ import {
   type PublicationRequest,
 } from "../contract/channel-call.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
-import {
-  callerOf,
-  findChannel,
-  mayAsk,
-  mayPublish,
-  mayReadHistory,
-  maySeePresence,
-  notPermitted,
-} from "./grant.ts";
+import { callerOf, findChannel } from "./grant.ts";
+import { mayCall, mayPublish, mayReadHistory, maySeePresence } from "./may.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
-import type { Config, HookTarget } from "../config/config.ts";
+import type { HookTarget } from "../config/config.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
 import type {
@@ -35,8 +28,7 @@ import {
   type Decision,
   type DecisionDone,
   failWith,
-  refuseByOptions,
-  refuseWith,
+  refuse,
   disconnectWith,
   silent,
   whyFailed,
@@ -54,23 +46,16 @@ export function publish(command: RunningCommand<PublishRequest>): void {
     return;
   }
   const { data = emptyPayload } = request;
-  const { publishHook } = found.options;
   const type = typeOf(session, found.options);
   if (type?.publish !== undefined) {
     type.publish(command, found);
     return;
   }
-  const caller = callerOf(session, request.channel, found);
-  const isAllowed =
-    publishHook === undefined ? mayPublish(found.options, caller) : mayAsk(found, caller);
-  if (!isAllowed) done(notPermitted(session, "publish", request.channel));
-  else if (type !== undefined) {
-    const reason = "only backends publish to such a channel";
-    done(refuseWith(errorCodes.badRequest, "SP11", reason));
-  } else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
-  else if (publishHook === undefined) {
-    publishTo(command, clientPublication(data));
-  } else publishByHook(command, data, publishHook);
+  const may = mayPublish(found, callerOf(session, request.channel));
+  if (may.allowed === false) done(refuse(may));
+  else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
+  else if (may.allowed === "asked") publishByHook(command, data, may.by);
+  else publishTo(command, clientPublication(data));
 }
 
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */
@@ -118,11 +103,13 @@ export function seePresence(
 ): void {
   const { channels } = session.context;
   const found = findChannel(session, request.channel);
-  if (found.outcome !== "resolved") done(found);
-  else if (!found.options.presence) done(switchedOff("presence"));
-  else if (!maySeePresence(found.options, callerOf(session, request.channel, found))) {
-    done(notPermitted(session, "presence", request.channel));
-  } else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
+  if (found.outcome !== "resolved") {
+    done(found);
+    return;
+  }
+  const may = maySeePresence(found, callerOf(session, request.channel));
+  if (!may.allowed) done(refuse(may));
+  else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
   else {
     channels.presence(request.channel, {
       client: session,
@@ -135,10 +122,6 @@ export function seePresence(
       },
     });
   }
-}
-
-function switchedOff(what: "presence" | "history"): Decision {
-  return refuseByOptions(errorCodes.notAvailable, "W1", `${what} is off`);
 }
 
 /** Reads the history, at most `client.history_max_publication_limit` publications at a time. */
@@ -155,15 +138,9 @@ export function readHistory({
     done(found);
     return;
   }
-  const { historySize, historyTtlMs } = found.options;
-  const isFiltered = session.subscriptions.get(request.channel)?.serverFiltered;
-  if (historySize === 0 || historyTtlMs === 0) done(switchedOff("history"));
-  else if (isFiltered === true) {
-    const reason = "the subscription has a server_tags_filter";
-    done(refuseWith(errorCodes.permissionDenied, "A17", reason));
-  } else if (!mayReadHistory(found.options, callerOf(session, request.channel, found))) {
-    done(notPermitted(session, "history", request.channel));
-  } else if (request.reverse && request.since?.offset === 0) done(badRequest);
+  const may = mayReadHistory(found, callerOf(session, request.channel));
+  if (!may.allowed) done(refuse(may));
+  else if (request.reverse && request.since?.offset === 0) done(badRequest);
   else if (!mayRead(session, nowMs)) done(failWith(errorCodes.tooManyRequests));
   else {
     const most = config.client.historyMaxPublicationLimit;
@@ -201,17 +178,13 @@ export function callMethod(command: RunningCommand<RpcRequest>, turnTo: TurnTo):
     done({ outcome: "reply", reply: { id, method: "rpc" } });
     return;
   }
-  const target = backendOf(method, rpc);
-  if (typeof target === "string") {
-    done(
-      target === "unknown"
-        ? refuseWith(errorCodes.methodNotFound, "W1", unknownMethod)
-        : refuseWith(errorCodes.notAvailable, "W1", "rpc isn't available"),
-    );
+  const may = mayCall(method, rpc);
+  if (may.allowed === false) {
+    done(refuse(may));
     return;
   }
   const question = { method, ...(data === undefined ? {} : { data }) };
-  ask(session, { hook: "rpc", question, target, nowMs }, (answer) => {
+  ask(session, { hook: "rpc", question, target: may.by, nowMs }, (answer) => {
     if (answer.outcome !== "granted") done(answer);
     else {
       const result = answer.granted === undefined ? {} : { data: answer.granted };
@@ -219,23 +192,6 @@ export function callMethod(command: RunningCommand<RpcRequest>, turnTo: TurnTo):
     }
   });
 }
-
-/**
- * The backend of a method. "unknown": its namespace isn't configured, although others are. "off": the hook isn't switched
- * on (docs/protocol.md 1.6).
- */
-function backendOf(
-  method: string,
-  { withoutNamespace, namespaces, namespaceBoundary }: Config["rpc"],
-): HookTarget | "unknown" | "off" {
-  const boundary = namespaceBoundary === "" ? -1 : method.indexOf(namespaceBoundary);
-  if (boundary < 0) return withoutNamespace ?? "off";
-  const namespace = method.slice(0, boundary);
-  if (namespaces.has(namespace)) return namespaces.get(namespace) ?? "off";
-  return withoutNamespace === undefined && namespaces.size === 0 ? "off" : "unknown";
-}
-
-const unknownMethod = "rpc.namespaces doesn't have the method's namespace";
 
 /**
  * Passes on what a client sends. It has no id, so nothing can be answered; a backend may disconnect the client. Messages

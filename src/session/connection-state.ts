@@ -1,11 +1,10 @@
-import { protocolOf, transportOf } from "./transport-name.ts";
 import type {
   ConnectionState,
   ShownToken,
   SubscriptionState,
 } from "../contract/connection-state.ts";
-import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import { maySubscribe, subscribeHookOf } from "./grant.ts";
+import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
+import { maySubscribe } from "./may.ts";
 import type { CommandSession } from "./ports.ts";
 import { personalChannel } from "./server-subscriptions.ts";
 
@@ -88,20 +87,22 @@ function sourceOf(
 ): number {
   const { channel, serverSide, ordered, byCapability, chanInfo, expireAtSeconds } = granted;
   const known = context.channels.resolve(channel);
-  const isOpen = known.outcome === "resolved" && maySubscribe(known, { user });
+  const { allowed: isOpen } =
+    known.outcome === "resolved"
+      ? maySubscribe(known, { user }, context.config.channel)
+      : { allowed: false };
   if (ordered === true) return sources.api;
   if (byCapability === true) return sources.capability;
   if (serverSide === true) {
     if (channel === personalChannel(user, context.config)) return sources.personal;
-    if (isOpen && identity.codec === "one_way") return sources.unidirectional;
+    if (isOpen === true && identity.codec === "one_way") return sources.unidirectional;
     return identity.byHook === true ? sources.connectHook : sources.connectionToken;
   }
   const isByToken = granted.issuedAtSeconds !== undefined;
-  const isByHook = known.outcome === "resolved" && subscribeHookOf(known) !== undefined;
-  if (!isByToken && isByHook) return sources.subscribeHook;
-  if (isByToken || !isOpen || chanInfo !== undefined || expireAtSeconds !== 0)
+  if (!isByToken && isOpen === "asked") return sources.subscribeHook;
+  if (isByToken || isOpen !== true || chanInfo !== undefined || expireAtSeconds !== 0)
     return sources.subscriptionToken;
-  if (known.users !== undefined) return sources.userLimited;
+  if (known.outcome === "resolved" && known.users !== undefined) return sources.userLimited;
   return context.config.client.insecure ? sources.insecure : sources.allowed;
 }
 
@@ -119,3 +120,37 @@ const sources = {
   api: 10,
   capability: 11,
 } as const;
+
+/** The transport of a session, see {@link transportName}. */
+export function transportOf(identity: SessionIdentity): string {
+  const { secret, ...rest } = identity;
+  return transportName(secret === undefined ? rest : { ...rest, emulated: true });
+}
+
+/** The transport by Centrifugo's name; a long poll, which Centrifugo doesn't have, by the name of its setting. */
+export function transportName({ codec, emulated, passing, events }: TransportTraits): string {
+  if (passing === true) return "long_poll";
+  const prefix = codec === "one_way" ? "uni_" : "";
+  if (emulated !== true) return `${prefix}websocket`;
+  return `${prefix}${events === true ? "sse" : "http_stream"}`;
+}
+
+/** What tells the transports of clients apart. */
+type TransportTraits = Pick<SessionIdentity, "codec" | "passing" | "events"> & {
+  /** The edge holds the client's HTTP stream. */
+  readonly emulated?: true;
+};
+
+/** The name of the client's protocol: a unidirectional client reads JSON. */
+export function protocolOf({ codec }: Pick<SessionIdentity, "codec">): string {
+  switch (codec) {
+    case "protobuf":
+      return "protobuf";
+    case "msgpack":
+      return "messagepack";
+    case "one_way":
+    case undefined:
+      break;
+  }
+  return "json";
+}

@@ -7,6 +7,7 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 import type { Reply, SubscribeResult } from "../protocol/reply.ts";
+import type { NotAllowed } from "./may.ts";
 import type { JsonText } from "../protocol/json/text.ts";
 import type { SessionIdentity, SubscriptionSnapshot } from "../contract/session-snapshot.ts";
 
@@ -94,6 +95,15 @@ export function refuseWith(error: ErrorCode, rule: string, reason: string): Refu
 /** The same, for a reason about options of the channel's namespace. */
 export function refuseByOptions(error: ErrorCode, rule: string, reason: string): RefusedCommand {
   return { outcome: "error", error, why: { rule, reason, ofNamespace: true } };
+}
+
+/** Refuses a command that isn't allowed. */
+export function refuse({ error, rule, because, ofNamespace }: NotAllowed): RefusedCommand {
+  return {
+    outcome: "error",
+    error,
+    why: { rule, reason: because, ...(ofNamespace && { ofNamespace }) },
+  };
 }
 
 /** Answers the command with an error that says enough by itself, or that comes from the channel's object. */

@@ -14,9 +14,16 @@ import { type SubscribeRequest, subscriptionTypes, type FilterNode } from "../pr
 import type { JsonText } from "../protocol/json/text.ts";
 import { tagsFilter } from "../protocol/tags-filter.ts";
 import { ttlSeconds } from "./liveness.ts";
-import type { Channels } from "./channels.ts";
 import { refusedByBase } from "./dependence/dependents.ts";
-import type { CommandSession } from "./ports.ts";
+import type { CommandSession, SessionContext } from "./ports.ts";
+import {
+  type Caller,
+  hasHistory,
+  type May,
+  mayHearJoins,
+  mayReadHistory,
+  maySubscribe,
+} from "./may.ts";
 import {
   badRequest,
   cancelled,
@@ -24,12 +31,12 @@ import {
   disconnectWith,
   expireAtPassed,
   type Grant,
+  refuse,
   refuseByOptions,
   refuseToken,
   refuseWith,
 } from "./decision.ts";
 import type { SubscriptionSnapshot } from "../contract/session-snapshot.ts";
-import type { ChannelConfig, ChannelOptions, HookTarget } from "../config/config.ts";
 
 /** The user and the client that a subscription is for. */
 export interface Requester {
@@ -39,30 +46,38 @@ export interface Requester {
   readonly capabilities?: readonly Capability[];
 }
 
+/** The user and the client of a session, as they subscribe to a channel. */
+export function requesterOf(
+  { identity, user }: Pick<CommandSession, "identity" | "user">,
+  channel: string,
+): Requester {
+  return { client: identity.client, user, ...capabilitiesOf(identity.claims, channel) };
+}
+
 /**
- * Decides whether and how a client may subscribe (rules A1, A4 and A5, docs/protocol.md 1.6 and 5.5).
+ * Decides how a client subscribes, if it may (rules A1, A4 and A5, docs/protocol.md 1.6 and 5.5).
  *
+ * @param may   whether it may, if a token that it brings does
  * @param token the verified subscription token; undefined if the command carries none
  * @returns the grant, or the decision on the command if there is none
  */
 export function grantSubscription(
-  { identity, user, context }: CommandSession,
+  { context: { config } }: CommandSession,
   request: SubscribeRequest,
   channel: KnownChannel,
+  requester: Requester,
+  may: May,
   token: SubscriptionVerdict | undefined,
   nowMs: number,
 ): Grant | Decision {
   const unfit = unfitFor(channel, request);
   if (unfit !== undefined) return unfit;
-  const { client, claims } = identity;
-  const capabilities = capabilitiesOf(claims, request.channel, channel, true);
-  const requester = { client, user, ...capabilities };
+  if (!may.allowed) return refuse(may);
   if (token === undefined) {
-    if (!maySubscribe(channel, requester))
-      return notSubscribed(channel, requester, context.config.channel);
     const grant = grantedAsRequested(request, channel, requester, namespaceTerms);
-    if (grant.outcome !== "granted" || maySubscribe(channel, { user: requester.user }))
-      return grant;
+    const { user } = requester;
+    const isOpen = maySubscribe(channel, { user }, config.channel).allowed === true;
+    if (grant.outcome !== "granted" || isOpen) return grant;
     return { ...grant, subscription: { ...grant.subscription, byCapability: true } };
   }
   if (token.outcome !== "verified") return refuseToken(token, codes);
@@ -98,15 +113,6 @@ export function grantByHook(
   return { ...grant, subscription: { ...grant.subscription, serverRefresh: true } };
 }
 
-/** The backend that decides on a subscribe without a token (docs/protocol.md 5.5); undefined if none does. */
-export function subscribeHookOf({
-  private: isPrivate,
-  users,
-  options,
-}: KnownChannel): HookTarget | undefined {
-  return isPrivate || users !== undefined ? undefined : options.subscribeHook;
-}
-
 /** The refusal of a request that no channel with such options takes; undefined if this one does. */
 function unfitFor(
   { options: { subscriptionType } }: KnownChannel,
@@ -119,47 +125,6 @@ function unfitFor(
   return delta === "" || delta === "fossil"
     ? undefined
     : disconnectWith(disconnectCodes.badRequest, "W1", "delta has an unknown value");
-}
-
-/** The refusal of a client for which {@link maySubscribe} is false. */
-function notSubscribed(
-  { private: isPrivate, users, options }: KnownChannel,
-  { capabilities }: Requester,
-  { privatePrefix }: ChannelConfig,
-): Decision {
-  const { permissionDenied } = errorCodes;
-  if (isPrivate)
-    return refuseWith(permissionDenied, "A5", `a ${privatePrefix} channel needs a token`);
-  if (users !== undefined)
-    return refuseWith(permissionDenied, "A5", "the channel is limited to other users");
-  const reason = options.allowSubscribeForClient
-    ? "allow_subscribe_for_anonymous is off and the user is anonymous"
-    : "allow_subscribe_for_client is off and there is no token";
-  const lacking = capabilities === undefined ? "" : notCapable("sub");
-  return refuseByOptions(permissionDenied, "A1", `${reason}${lacking}`);
-}
-
-/** The refusal of a client that neither the namespace nor a capability of its token permits a command (rule A16). */
-export function notPermitted(
-  { identity }: CommandSession,
-  command: "publish" | "presence" | "history",
-  channel: string,
-): Decision {
-  const { capabilities: text } = identity.claims ?? {};
-  const capability = capabilityFor[command];
-  let lacking = "";
-  if (text !== undefined)
-    lacking = capabilitiesOn(text, channel).includes(capability)
-      ? ", and the caps of its token count for subscribers only"
-      : notCapable(capability);
-  const reason = `no allow_${command}_for_… option lets this client${lacking}`;
-  return refuseByOptions(errorCodes.permissionDenied, "A1", reason);
-}
-
-const capabilityFor = { publish: "pub", presence: "prs", history: "hst" } as const;
-
-function notCapable(capability: Capability): string {
-  return `, and the caps of its token don't allow ${capability}`;
 }
 
 /** Grants a server-side subscription. Nothing is requested, except recovery, and nothing is refused. */
@@ -239,23 +204,24 @@ type RequestedOptions = Pick<
 
 function granted(
   request: RequestedOptions,
-  { options }: KnownChannel,
+  channel: KnownChannel,
   requester: Requester,
   { expireAtSeconds, info, data, serverFilter, members, override, issuedAtSeconds, uid }: Terms,
 ): Grant {
   // The permissions of a subscriber hold for the subscription that is being granted, too.
+  const { options } = channel;
   const caller = { ...requester, subscribed: true };
-  const readsHistory = mayReadHistory(options, caller);
-  const hasHistory = options.historySize > 0 && options.historyTtlMs > 0;
+  const readsHistory = mayReadHistory(channel, caller).allowed;
+  const isKept = hasHistory(options);
   const recoverable =
-    hasHistory &&
+    isKept &&
     // Other types than streams have no history, or need it.
     (options.subscriptionType !== "stream" ||
       (override.forceRecovery ?? options.forceRecovery) ||
       (request.recoverable && (options.allowRecovery || readsHistory)));
   const positioned =
     recoverable ||
-    (hasHistory &&
+    (isKept &&
       ((override.forcePositioning ?? options.forcePositioning) ||
         (request.positioned && (options.allowPositioning || readsHistory))));
   const { filter } = request;
@@ -270,7 +236,8 @@ function granted(
     present: override.presence ?? options.presence,
     ...(override.presence === false ? { hidden: true } : {}),
     announced,
-    hearsJoinLeave: announced && (forced || (request.joinLeave && maySeePresence(options, caller))),
+    hearsJoinLeave:
+      announced && (forced || (request.joinLeave && mayHearJoins(channel, caller).allowed)),
     ...(info === undefined ? {} : { chanInfo: info }),
     ...(recoverable ? { recoverable } : {}),
     ...(positioned && !recoverable ? { positioned } : {}),
@@ -298,51 +265,17 @@ export function replyTtlSeconds({ subscription }: Grant, nowMs: number): number 
   return subscription.serverRefresh === true ? 0 : ttlSeconds(subscription.expireAtSeconds, nowMs);
 }
 
-/** The client that sends a command for a channel. */
-export interface Caller {
-  /** User ID; "" for anonymous. */
-  readonly user: string;
-  /** Whether it is subscribed to that channel. */
-  readonly subscribed: boolean;
-  /** As of {@link Requester}. */
-  readonly capabilities?: readonly Capability[];
-}
-
 /**
  * Finds the capabilities that a connection's token has on a channel, beside the namespace's options (rule A16).
  *
- * @param name       of the channel
- * @param subscribed whether the client is subscribed to the channel, or is about to be
+ * @param name of the channel
  */
 export function capabilitiesOf(
   claims: ConnectionClaims | undefined,
   name: string,
-  { private: isPrivate, users, options }: KnownChannel,
-  subscribed: boolean,
 ): { readonly capabilities?: readonly Capability[] } {
-  if (claims?.capabilities === undefined) return {};
-  // Nobody but subscribers publishes to such a channel or reads it (rule A5).
-  const isLimited = isPrivate || users !== undefined;
-  if (isLimited && options.limitedChannelsForSubscribersOnly && !subscribed) return {};
-  return { capabilities: capabilitiesOn(claims.capabilities, name) };
-}
-
-/**
- * Whether a client may subscribe to a channel without a subscription token (rule A5, docs/protocol.md 5.5, steps 2 to
- * 7). The name of a channel says more than a capability: a private or user-limited channel isn't opened by one.
- */
-export function maySubscribe(
-  channel: KnownChannel,
-  { user, capabilities = [] }: Pick<Caller, "user" | "capabilities">,
-): boolean {
-  if (channel.private) return false;
-  // A user-limited channel is for the users that it names and no others, whatever the namespace allows.
-  if (channel.users !== undefined) return user !== "" && channel.users.includes(user);
-  // A backend decides, and isn't asked here (rule Q15).
-  if (channel.options.subscribeHook !== undefined) return false;
-  const { allowSubscribeForClient, allowSubscribeForAnonymous } = channel.options;
-  const isOpen = allowSubscribeForClient && (user !== "" || allowSubscribeForAnonymous);
-  return isOpen || capabilities.includes("sub");
+  const text = claims?.capabilities;
+  return text === undefined ? {} : { capabilities: capabilitiesOn(text, name) };
 }
 
 /**
@@ -352,19 +285,19 @@ export function maySubscribe(
 export function isAllowed(
   { channel, byCapability }: SubscriptionSnapshot,
   claims: ConnectionClaims | undefined,
-  channels: Channels,
+  { channels, config }: Pick<SessionContext, "channels" | "config">,
 ): boolean {
   if (byCapability !== true) return true;
   const known = channels.resolve(channel);
   if (known.outcome !== "resolved") return false;
-  const user = claims?.user ?? "";
-  return maySubscribe(known, { user, ...capabilitiesOf(claims, channel, known, true) });
+  const caller = { user: claims?.user ?? "", ...capabilitiesOf(claims, channel) };
+  return maySubscribe(known, caller, config.channel).allowed === true;
 }
 
 /** The decision on a subscribe if it was ended while it was under way, or what allowed it was; undefined if neither was. */
 export function endOf(session: CommandSession, one: SubscriptionSnapshot): Decision | undefined {
   if (session.takeCancelled(one.channel)) return cancelled;
-  return isAllowed(one, session.identity.claims, session.context.channels)
+  return isAllowed(one, session.identity.claims, session.context)
     ? refusedByBase(session, one.channel)
     : refuseWith(errorCodes.permissionDenied, "A34", "the capability for it has ended meanwhile");
 }
@@ -373,62 +306,9 @@ export function endOf(session: CommandSession, one: SubscriptionSnapshot): Decis
 export function callerOf(
   { user, identity, subscriptions }: Pick<CommandSession, "user" | "identity" | "subscriptions">,
   channel: string,
-  known: KnownChannel,
 ): Caller {
-  const subscribed = subscriptions.get(channel) !== undefined;
-  return { user, subscribed, ...capabilitiesOf(identity.claims, channel, known, subscribed) };
-}
-
-/** Whether a backend, or the options of a map, may allow a publish: not where nobody but subscribers publishes (rule A5). */
-export function mayAsk(
-  { private: isPrivate, users, options }: KnownChannel,
-  caller: Caller,
-): boolean {
-  const isLimited = isPrivate || users !== undefined;
-  return !isLimited || !options.limitedChannelsForSubscribersOnly || caller.subscribed;
-}
-
-/** Whether a client may publish to the channel. */
-export function mayPublish(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, "pub", {
-    client: options.allowPublishForClient,
-    subscriber: options.allowPublishForSubscriber,
-    anonymous: options.allowPublishForAnonymous,
-  });
-}
-
-/** Whether a client may read presence, provided that the namespace has presence. */
-export function maySeePresence(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, "prs", {
-    client: options.allowPresenceForClient,
-    subscriber: options.allowPresenceForSubscriber,
-    anonymous: options.allowPresenceForAnonymous,
-  });
-}
-
-/** Whether a client may read the history, provided that the namespace has history. */
-export function mayReadHistory(options: ChannelOptions, caller: Caller): boolean {
-  return isPermitted(caller, "hst", {
-    client: options.allowHistoryForClient,
-    subscriber: options.allowHistoryForSubscriber,
-    anonymous: options.allowHistoryForAnonymous,
-  });
-}
-
-/** The clients to which the namespace allows a command. */
-interface Permission {
-  readonly client: boolean;
-  readonly subscriber: boolean;
-  readonly anonymous: boolean;
-}
-
-/** Whether a client may do something that needs a capability, or one of these permissions of the namespace. */
-export function isPermitted(
-  caller: Caller,
-  capability: Capability,
-  permission: Permission,
-): boolean {
-  if (caller.capabilities?.includes(capability) === true) return true;
-  if (caller.user === "" && !permission.anonymous) return false;
-  return permission.client || (permission.subscriber && caller.subscribed);
+  const subscription = subscriptions.get(channel);
+  const own = capabilitiesOf(identity.claims, channel);
+  if (subscription === undefined) return { user, subscribed: false, ...own };
+  return { user, subscribed: true, filtered: subscription.serverFiltered, ...own };
 }

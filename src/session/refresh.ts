@@ -54,7 +54,7 @@ export function carryOutRefresh(
   for (const subscription of all) {
     const { granted, channel } = subscription;
     const isKept =
-      isAllowed(granted, identity.claims, context.channels) &&
+      isAllowed(granted, identity.claims, context) &&
       (granted.serverSide === true || refusedByBase(client, channel) === undefined);
     if (isKept) subscription.updateInfo(identity);
     else if (subscription.begun) session.unsubscribe(subscription.channel, unsubscribeCodes.server);

@@ -1,5 +1,6 @@
 import type { ConnectionClaims, ServerSubscription } from "../access/claims.ts";
-import { capabilitiesOf, grantServerSubscription, maySubscribe, type Requester } from "./grant.ts";
+import { capabilitiesOf, grantServerSubscription, type Requester } from "./grant.ts";
+import { maySubscribe } from "./may.ts";
 import { disconnectCodes, errorCodes } from "../protocol/codes.ts";
 import type { ConnectRequest, FilterNode } from "../protocol/command.ts";
 import { type Decision, disconnectWith, refuseWith, type Grant } from "./decision.ts";
@@ -117,8 +118,9 @@ export function grantUnidirectionalSubscriptions(
     if (known.outcome !== "resolved")
       return disconnectWith(disconnectCodes.badRequest, "C1", impossibleChannel);
     const named = claims.subscriptions?.find((one) => one.channel === channel);
-    const own = { ...requester, ...capabilitiesOf(claims, channel, known, true) };
-    const isAllowed = maySubscribe(known, own) && !isDependent(context, channel);
+    const own = { ...requester, ...capabilitiesOf(claims, channel) };
+    const may = maySubscribe(known, own, context.config.channel);
+    const isAllowed = may.allowed === true && !isDependent(context, channel);
     if (named === undefined && !isAllowed) {
       if (channel === address)
         return disconnectWith(disconnectCodes.permissionDenied, "A1", notOfAddress);

@@ -19,9 +19,10 @@ import {
   grantByHook,
   grantSubscription,
   endOf,
-  subscribeHookOf,
+  requesterOf,
   replyTtlSeconds,
 } from "./grant.ts";
+import { maySubscribe } from "./may.ts";
 import { notAskedForOnlooker } from "./onlooker.ts";
 import type { DeliveryStart } from "./observer.ts";
 import type { Subscription } from "./subscription.ts";
@@ -57,21 +58,25 @@ export function carryOutSubscribe(
     done(refused);
     return;
   }
-  const target = token === undefined ? subscribeHookOf(found) : undefined;
-  if (target !== undefined) {
+  const requester = requesterOf(session, request.channel);
+  const caller = { ...requester, hasToken: token !== undefined };
+  const may = maySubscribe(found, caller, session.context.config.channel);
+  if (may.allowed === "asked") {
     if (session.identity.onlooker === true) done(notAskedForOnlooker());
-    else subscribeByHook(command, found, target);
+    else subscribeByHook(command, found, may.by);
     return;
   }
-  const grant = withRoom(session, grantSubscription(session, request, found, token, nowMs));
+  const asked = grantSubscription(session, request, found, requester, may, token, nowMs);
+  const grant = withRoom(session, asked);
   if (grant.outcome !== "granted") done(grant);
   else begin({ ...command, grant, options: found.options });
 }
 
 /** Whether a backend is asked about a subscribe to this channel, if the client has it not and sends no token. */
-export function asksBeforeSubscribe({ context }: CommandSession, channel: string): boolean {
+export function asksBeforeSubscribe({ context, user }: CommandSession, channel: string): boolean {
   const found = context.channels.resolve(channel);
-  return found.outcome === "resolved" && subscribeHookOf(found) !== undefined;
+  if (found.outcome !== "resolved") return false;
+  return maySubscribe(found, { user }, context.config.channel).allowed === "asked";
 }
 
 /**

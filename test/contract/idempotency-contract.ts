@@ -47,67 +47,6 @@ function keyContract(onFreshStorage: OnFreshStorage): void {
       expect(readable(channel)).toEqual(['"a"', "2", "3", '"b"']);
     });
   });
-
-  it("[I1] remembers a key for as long as its publication can be read", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options: withHistory });
-      keyed(channel, "a");
-      for (const opened of [channel, openChannel(sql, { options: withHistory, nowMs: memoryMs })]) {
-        expect(keyed(opened, "a", 3_599_999).outcome).toBe("suppressed");
-      }
-      expect(keyed(channel, "a", 3_600_000).outcome).toBe("published");
-    });
-  });
-
-  it.each([
-    ["the ring overwrote it", (channel: Channel) => publishNumbers(channel, 1, 20)],
-    ["it was removed", (channel: Channel) => channel.removeHistory(0)],
-    ["its TTL ended", () => undefined],
-  ])("[I1] remembers a key for 5 minutes although %s, and no longer", async (_why, lose) => {
-    await onFreshStorage((sql) => {
-      const options = { historySize: 5, historyTtlMs: 1_000 };
-      const channel = openChannel(sql, { options });
-      const position = positionIn(keyed(channel, "a"));
-      lose(channel);
-      const suppressed = { outcome: "suppressed", position };
-      const nowMs = memoryMs - 1;
-      expect(keyed(channel, "a", nowMs)).toEqual(suppressed);
-      expect(keyed(openChannel(sql, { options, nowMs }), "a", nowMs)).toEqual(suppressed);
-      const reopened = openChannel(sql, { options, nowMs });
-      expect(keyed(reopened, "a", memoryMs).outcome).toBe("published");
-      expect(keyed(openChannel(sql, { options }), "a", memoryMs).outcome).toBe("suppressed");
-    });
-  });
-
-  it("[I1] remembers a key without history for 5 minutes, without a position", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql);
-      expect(keyed(channel, "a", 10)).toEqual({ outcome: "published" });
-      for (const opened of [channel, openChannel(sql, { nowMs: 10 })]) {
-        expect(keyed(opened, "a", 10 + memoryMs - 1)).toEqual({ outcome: "suppressed" });
-      }
-      expect(keyed(channel, "a", 10 + memoryMs)).toEqual({ outcome: "published" });
-      expect(keyed(openChannel(sql), "a", 9 + 2 * memoryMs)).toEqual({ outcome: "suppressed" });
-    });
-  });
-
-  it("[I1] remembers the newest publication of a key that was used again", async () => {
-    await onFreshStorage((sql) => {
-      const options = { historySize: 5, historyTtlMs: 1_000 };
-      const channel = openChannel(sql, { options });
-      keyed(channel, "a", 0);
-      const position = positionIn(keyed(channel, "a", memoryMs));
-      // Overwrites the row of the first publication, then of the second.
-      publishNumbers(channel, 1, 4, memoryMs);
-      for (let round = 0; round < 3; round++) {
-        const suppressed = { outcome: "suppressed", position };
-        expect(keyed(channel, "a", memoryMs + 1)).toEqual(suppressed);
-        const reopened = openChannel(sql, { options, nowMs: memoryMs + 1 });
-        expect(keyed(reopened, "a", memoryMs + 1)).toEqual(suppressed);
-        publishNumbers(channel, 5, 6, memoryMs);
-      }
-    });
-  });
 }
 
 function rowsContract(onFreshStorage: OnFreshStorage): void {
@@ -185,36 +124,6 @@ function rowsContract(onFreshStorage: OnFreshStorage): void {
 }
 
 function survivalContract(onFreshStorage: OnFreshStorage): void {
-  it("[I3] keeps keys, in the ring and spared, when opened again", async () => {
-    await onFreshStorage((sql) => {
-      const results = publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
-      const reopened = openChannel(sql, { options: { ...withHistory, historySize: 4 } });
-      expect(repeatSix(reopened)).toEqual(results);
-    });
-  });
-
-  it.each([1, 2, 9])("[I3] keeps keys when the size of 4 changes to %i", async (historySize) => {
-    await onFreshStorage((sql) => {
-      const results = publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
-      const options = { ...withHistory, historySize };
-      expect(repeatSix(openChannel(sql, { options }))).toEqual(results);
-      const reopened = openChannel(sql, { options });
-      expect(repeatSix(reopened)).toEqual(results);
-      publishNumbers(reopened, 1, 20);
-      expect(repeatSix(openChannel(sql, { options }))).toEqual(results);
-    });
-  });
-
-  it("[I3] keeps keys when the history is removed", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options: withHistory });
-      const results = publishSix(channel);
-      channel.removeHistory(0);
-      expect(repeatSix(channel)).toEqual(results);
-      expect(repeatSix(openChannel(sql, { options: withHistory }))).toEqual(results);
-    });
-  });
-
   it("[I3] keeps keys when the stream ends before them", async () => {
     await onFreshStorage((sql) => {
       const options = { historySize: 4, historyTtlMs: 1_000, historyMetaTtlMs: 2_000 };
@@ -224,18 +133,6 @@ function survivalContract(onFreshStorage: OnFreshStorage): void {
       expect(tableNames(sql)).toEqual(["spared_key"]);
       expect(repeatSix(channel)).toEqual(results);
       expect(repeatSix(openChannel(sql, { options, nowMs: 2_000 }))).toEqual(results);
-    });
-  });
-
-  it("[I3] publishes no key anew when history is switched off, or on again", async () => {
-    await onFreshStorage((sql) => {
-      publishSix(openChannel(sql, { options: { ...withHistory, historySize: 4 } }));
-      for (const options of [{}, {}, withHistory]) {
-        const channel = openChannel(sql, { options, nowMs: 1 });
-        const outcomes = repeatSix(channel).map(({ outcome }) => outcome);
-        expect(outcomes).toEqual(six.map(() => "suppressed"));
-        expect(sparedRowCount(sql)).toBe(6);
-      }
     });
   });
 }

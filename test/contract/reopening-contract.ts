@@ -12,7 +12,7 @@ import { StreamModel } from "./stream-model.ts";
  * together.
  */
 export function reopeningContract(onFreshStorage: OnFreshStorage): void {
-  it("[I3] answers as if it had never hibernated, whenever it is reopened", async () => {
+  it("[H3] [H4] [H5] [H7] [H9] [H10] [I1] [I3] answers as if it had never hibernated, whenever it is reopened", async () => {
     const property = fc.asyncProperty(instances, (instance) =>
       onFreshStorage((sql) => {
         expect(answers(opened(sql, instance), instance)).toEqual(
@@ -41,7 +41,8 @@ type Step =
       readonly limit: number;
       readonly reverse: boolean;
     }
-  | { readonly step: "remove" };
+  | { readonly step: "remove" }
+  | { readonly step: "clean" };
 
 interface Instance {
   readonly size: number;
@@ -66,8 +67,14 @@ const publishStep = fc.record({
 const readStep = fc.record(
   {
     step: fc.constant("read" as const),
-    sinceBack: fc.integer({ min: -2, max: 8 }),
-    limit: fc.integer({ min: -1, max: 6 }),
+    sinceBack: fc.oneof(
+      { weight: 9, arbitrary: fc.integer({ min: -2, max: 8 }) },
+      fc.constant(-(2 ** 64)),
+    ),
+    limit: fc.oneof(
+      { weight: 9, arbitrary: fc.integer({ min: -1, max: 6 }) },
+      fc.constant(2 ** 31),
+    ),
     reverse: fc.boolean(),
   },
   { requiredKeys: ["step", "limit", "reverse"] },
@@ -79,6 +86,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ step: fc.constant("reopen" as const), size: ringSize() }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant("wait" as const), ms: waitMs() }) },
   { weight: 1, arbitrary: fc.constant({ step: "remove" as const }) },
+  { weight: 1, arbitrary: fc.constant({ step: "clean" as const }) },
 );
 
 const instances: fc.Arbitrary<Instance> = fc.record({
@@ -99,6 +107,8 @@ function waitMs(): fc.Arbitrary<number> {
 /** A channel that can be reopened, or its model. */
 type Player = Pick<Channel, "publish" | "history" | "removeHistory"> & {
   readonly reopen: (size: number, nowMs: number) => void;
+  /** Deletes what has expired, which nobody can tell from the answers. */
+  readonly clean: (nowMs: number) => void;
 };
 
 function opened(sql: Sql, { size, ttlMs: historyTtlMs, lingerMs }: Instance): Player {
@@ -115,6 +125,7 @@ function opened(sql: Sql, { size, ttlMs: historyTtlMs, lingerMs }: Instance): Pl
     reopen: (historySize, nowMs) => {
       channel = open(historySize, nowMs);
     },
+    clean: (nowMs) => channel.deleteExpired(nowMs),
   };
 }
 
@@ -139,6 +150,9 @@ function answers(player: Player, instance: Instance): (object | string)[] {
         break;
       case "read":
         given.push(read(player, step, nowMs));
+        break;
+      case "clean":
+        player.clean(nowMs);
         break;
       case "remove":
         given.push(player.removeHistory(nowMs));

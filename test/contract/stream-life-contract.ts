@@ -24,36 +24,6 @@ export function streamLifeContract(onFreshStorage: OnFreshStorage): void {
 const options = { historySize: 5, historyTtlMs: 1_000, historyMetaTtlMs: 10_000 };
 
 function publicationsContract(onFreshStorage: OnFreshStorage): void {
-  it("[H4] shows all publications until the TTL after the newest one, and none from then on", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options });
-      publishNumbers(channel, 1, 1, 0);
-      publishNumbers(channel, 2, 2, 900);
-      for (const opened of [channel, openChannel(sql, { options, nowMs: 1_899 })]) {
-        expect(readable(opened, 1_899)).toEqual(["1", "2"]);
-        expect(readable(opened, 1_900)).toEqual([]);
-      }
-    });
-  });
-
-  it("[H4] brings nothing back with a later publication", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options });
-      publishNumbers(channel, 1, 2, 0);
-      publishNumbers(channel, 3, 3, 1_000);
-      publishNumbers(channel, 4, 4, 1_100);
-      for (const opened of [channel, openChannel(sql, { options, nowMs: 1_100 })]) {
-        expect(readable(opened, 1_100)).toEqual(["3", "4"]);
-        expect(opened.history({ limit: 1, reverse: false }, 1_100)).toMatchObject({
-          publications: [{ offset: 3 }],
-        });
-        expect(
-          opened.history({ since: { offset: 4, epoch: "" }, limit: 9, reverse: true }, 1_100),
-        ).toMatchObject({ publications: [{ offset: 3 }] });
-      }
-    });
-  });
-
   it("[H4] counts the TTL from the latest time there was, when the clock is set back", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
@@ -67,27 +37,6 @@ function publicationsContract(onFreshStorage: OnFreshStorage): void {
     });
   });
 
-  it("[H10] removes the publications and nothing else", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options });
-      publishNumbers(channel, 1, 7);
-      channel.publish(publishing(8, { idempotencyKey: "key", version: 9n }), undefined, 0);
-      const position = positionOf(channel);
-      expect(channel.removeHistory(0)).toBe("removed");
-      for (const opened of [channel, openChannel(sql, { options })]) {
-        expect(readable(opened)).toEqual([]);
-        expect(positionOf(opened)).toEqual(position);
-        const suppressed = { outcome: "suppressed", position };
-        const again = publishing(8, { idempotencyKey: "key" });
-        expect(opened.publish(again, undefined, 0)).toEqual(suppressed);
-        expect(opened.publish(publishing(8, { version: 9n }), undefined, 0)).toEqual(suppressed);
-      }
-      channel.publish(publishing(9), undefined, 0);
-      expect(readable(openChannel(sql, { options }))).toEqual(["9"]);
-      expect(positionOf(channel)).toEqual({ ...position, offset: 9 });
-    });
-  });
-
   it("[H10] leaves a channel that has no stream without one", async () => {
     await onFreshStorage((sql) => {
       const channel = openChannel(sql, { options });
@@ -98,24 +47,6 @@ function publicationsContract(onFreshStorage: OnFreshStorage): void {
 }
 
 function positionContract(onFreshStorage: OnFreshStorage): void {
-  it("[H5] keeps the position through the TTL, a removal, and being opened again", async () => {
-    await onFreshStorage((sql) => {
-      const channel = openChannel(sql, { options });
-      publishNumbers(channel, 1, 7, 0);
-      const position = positionOf(channel, 0);
-      expect(position.offset).toBe(7);
-      expect(positionOf(channel, 1_000)).toEqual(position);
-      expect(positionOf(openChannel(sql, { options, nowMs: 1_000 }), 1_000)).toEqual(position);
-      channel.removeHistory(1_000);
-      expect(positionOf(channel, 1_000)).toEqual(position);
-      expect(positionOf(openChannel(sql, { options, nowMs: 1_000 }), 1_000)).toEqual(position);
-      expect(openChannel(sql, { options }).publish(publishing(8), undefined, 1_001)).toEqual({
-        outcome: "published",
-        position: { ...position, offset: 8 },
-      });
-    });
-  });
-
   it("[H5] keeps the position that a subscriber was given before anything was published", async () => {
     await onFreshStorage((sql) => {
       const reader = new RecordingSubscriber("reader");

@@ -51,6 +51,10 @@ export class StreamModel {
     this.#size = size;
   }
 
+  clean(): void {
+    // A model has nothing to delete.
+  }
+
   publish(request: PublicationRequest, _info: undefined, nowMs: number): PublishOutcome {
     this.#advance(nowMs);
     const { idempotencyKey, version, versionEpoch, data } = request;

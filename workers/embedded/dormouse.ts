@@ -6,12 +6,12 @@ import { missingClasses } from "../../src/contract/bindings.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
-import { visitors } from "../http/visitors.ts";
+import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
-import type { DormouseConfig } from "./config-types.ts";
+import type { DormouseConfig } from "../../src/features/options.ts";
 import {
   type ConnectHookResult,
   functionsService,

@@ -1,7 +1,7 @@
 /** What the features add to the Worker. The kernel of `workers` imports no other file of a feature. */
 export { MetricsObject } from "./metrics/metrics-object.ts";
 export { takeMessages } from "./queues/take-messages.ts";
-export { askForClaims, claimsOf } from "./hooks/visitor.ts";
+export { askForClaims, claimsOf } from "./hooks/function-answer.ts";
 export { parseFunctionAnswer } from "./hooks/function-answer.ts";
 import type { MiddlewareHandler } from "hono";
 import type { HonoBase } from "hono/hono-base";

@@ -15,7 +15,6 @@ import {
 } from "../features/hooks/connect-hook.ts";
 import { addressOf } from "./endpoints.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
-import { visitors } from "./visitors.ts";
 import { getCookie } from "hono/cookie";
 
 /** Whether a client may connect. */
@@ -153,3 +152,9 @@ export function offeredToken(context: Context<AppEnv>, cookie: string): string {
   const fromCookie = cookie === "" ? "" : (getCookie(context, cookie) ?? "");
   return fromCookie === "" ? (context.req.query("token") ?? "") : fromCookie;
 }
+
+/**
+ * Who sends a request, as the Worker around the app knows it. undefined: the Worker doesn't know, and a token or a hook may
+ * say it. Found by the request's own object, which nobody else can make.
+ */
+export const visitors = new WeakMap<Request, () => Promise<ConnectionClaims | undefined>>();

@@ -4,17 +4,18 @@
  */
 import type { Context, Handler } from "hono";
 import type { CommandName } from "../../src/access/operations.ts";
-import { parseBroadcast } from "../../src/api/publish.ts";
 import type { AppEnv, CarriedCounts } from "./app-env.ts";
 import {
   type ApiCaller,
+  type ApiCommand,
   entriesOf,
+  type ParsedCommand,
+  singleCommand,
   type Entry,
   type Malformed,
-  type Question,
   type Refused,
 } from "../../src/api/command.ts";
-import { missingDetail, parseEntry, parseRpc } from "../../src/api/methods.ts";
+import { missingDetail, parseCommand, parseRpc } from "../../src/api/methods.ts";
 import {
   commandAnswer,
   encodeAnswer,
@@ -25,7 +26,8 @@ import {
   CollectedAnswers,
   type ApiAnswer,
   type CallOutcome,
-  outcomeAnswer,
+  type Retry,
+  withCauses,
 } from "../../src/api/answers.ts";
 import {
   type ErrorMode,
@@ -33,15 +35,18 @@ import {
   respondAnswer,
   respondAnswers,
   respondMalformed,
-  respondCall,
 } from "./responses.ts";
-import { withCauses } from "../../src/api/causes.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { parseLegacy } from "../../src/api/legacy.ts";
 import { isDevelopment } from "../platform/configuration.ts";
-import { warnOfUnknownFields } from "./unknown-field-log.ts";
 import { readBody } from "./body.ts";
-import { type ObjectCall, planCalls, CallQueue, type UserCall } from "../../src/api/calls.ts";
+import {
+  type ObjectCall,
+  planCalls,
+  CallQueue,
+  type ChannelCall,
+  type UserCall,
+} from "../../src/api/calls.ts";
 import { availableEntry } from "../../src/api/order-methods.ts";
 import { isHolderOrder } from "../../src/contract/user-order.ts";
 import { homeName, nodeOfClient } from "../../src/contract/object-names.ts";
@@ -64,75 +69,138 @@ import {
 import type { Env } from "../platform/env.ts";
 import type { Config } from "../../src/config/config.ts";
 import { inSpan } from "../platform/spans.ts";
+import { type NoteUnknownFields, unknownFieldText } from "../../src/api/unknown-fields.ts";
 
 /** `POST /api/<name>`: one command. */
 export function carryOut(name: CommandName): Handler<AppEnv> {
-  if (name === "broadcast") return broadcast;
-  return (context) =>
-    answerEntry(context, parseEntry(name, context.get("request"), callerOf(context)), name);
+  return handlerOf(name, jsonOf, (body, caller) => oneCommand(parseCommand(name, body, caller)));
 }
 
 /** `POST /api/rpc`, which is refused (rule W9). */
-export const rpc: Handler<AppEnv> = (context) =>
-  answerEntry(context, parseRpc(context.get("request")), "rpc");
-
-/** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108, and said so. */
-export function missing(method: string): Handler<AppEnv> {
-  const detail = missingDetail(method);
-  return (context) =>
-    answered(context, { error: errorCodes.notAvailable, detail }, errorModeOf(context));
+export function rpc(): Handler<AppEnv> {
+  return handlerOf("rpc", jsonOf, (body) => oneCommand(singleCommand("rpc", parseRpc(body))));
 }
 
-/** `POST /api/broadcast`: one publication for many channels. */
-async function broadcast(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBroadcast(context.get("request"), callerOf(context));
-  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-  const mode = errorModeOf(context);
-  const entries = entriesOf(parsed.command);
-  const called = await callObjects(callingOf(context), entries, "broadcast");
-  if (called.outcome === "refused") return answered(context, called, mode);
-  const { collected } = called;
-  const retry = collected.retry();
-  if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
-  noteErrors(context, entries, collected.inOrder());
-  const answer = commandAnswer(parsed.command, collected.inOrder(), mode.detailed);
-  return retry === undefined
-    ? answered(context, answer, mode)
-    : respondAnswers(encodeAnswer(answer, mode.detailed), retry);
+/** `POST /api/<method>` for a method of Centrifugo that Dormouse doesn't have yet: answered 108. */
+export function missing(method: string): Handler<AppEnv> {
+  const detail = missingDetail(method);
+  const refused = { outcome: "refused", error: errorCodes.notAvailable, detail } as const;
+  return handlerOf(method, jsonOf, () => refused);
 }
 
 /** `POST /api/batch`: many commands, answered in the order of the request (rule W3). */
-export async function batch(context: Context<AppEnv>): Promise<Response> {
-  const parsed = parseBatch(context.get("request"), callerOf(context));
-  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-  const mode = errorModeOf(context);
-  if (parsed.outcome === "refused") return answered(context, parsed, mode);
-  const entries = parsed.commands.flatMap(entriesOf);
-  const called = await callObjects(callingOf(context), entries, "batch");
-  if (called.outcome === "refused") return answered(context, called, mode);
-  const { collected } = called;
-  const retry = collected.retry();
-  if (retry?.nothingDone === true) return answered(context, overloadedAnswer, mode, retry.seconds);
-  noteErrors(context, entries, collected.inOrder());
-  return respondAnswers(encodeReplies(parsed.commands, collected.inOrder(), mode.detailed), retry);
+export function batch(): Handler<AppEnv> {
+  return handlerOf("batch", jsonOf, (body, caller) => {
+    const parsed = parseBatch(body, caller);
+    if (parsed.outcome !== "batch") return parsed;
+    const { commands } = parsed;
+    return {
+      outcome: "commands",
+      commands,
+      failsAsOne: true,
+      respond: (answers, { detailed }, retry) =>
+        respondAnswers(encodeReplies(commands, answers, detailed), retry),
+    };
+  });
 }
 
 /** `POST /api`: commands and answers as lines of JSON. Errors are in the lines, whatever the error mode. */
-export async function legacy(context: Context<AppEnv>): Promise<Response> {
-  const body = await readBody(context.req.raw);
-  if (body instanceof Response) return body;
-  const parsed = parseLegacy(body, callerOf(context));
-  if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-  const mode = { ...errorModeOf(context), transport: false };
-  if (parsed.outcome === "refused") return answered(context, parsed, mode);
-  const commands = parsed.lines.map((line) => line.command);
-  const entries = commands.flatMap(entriesOf);
-  const called = await callObjects(callingOf(context), entries, "legacy");
-  if (called.outcome === "refused") return answered(context, called, mode);
-  noteErrors(context, entries, called.collected.inOrder());
-  const answers = commandAnswers(commands, called.collected.inOrder(), mode.detailed);
-  const ids = parsed.lines.map((line) => line.id);
-  return respondAnswers(encodeLines(ids, answers, mode.detailed), called.collected.retry());
+export function legacy(): Handler<AppEnv> {
+  return handlerOf(
+    "legacy",
+    ({ req }) => readBody(req.raw),
+    (body, caller) => {
+      const parsed = parseLegacy(body, caller);
+      if (parsed.outcome !== "lines") return parsed;
+      const commands = parsed.lines.map((line) => line.command);
+      const ids = parsed.lines.map((line) => line.id);
+      return {
+        outcome: "commands",
+        commands,
+        failsAsOne: false,
+        respond: (answers, { detailed }, retry) =>
+          respondAnswers(
+            encodeLines(ids, commandAnswers(commands, answers, detailed), detailed),
+            retry,
+          ),
+      };
+    },
+    { transport: false },
+  );
+}
+
+/** A parsed request: its commands, and how their answers are written in the form in which it was made. */
+interface ParsedRequest {
+  readonly outcome: "commands";
+  readonly commands: readonly ApiCommand[];
+  /** Whether one error is the whole answer if no object did anything. */
+  readonly failsAsOne: boolean;
+  /**
+   * @param answers one for each entry of the commands
+   * @param retry   when to repeat the request, if all of its calls failed for now
+   */
+  readonly respond: (
+    answers: readonly ApiAnswer[],
+    mode: ErrorMode,
+    retry: Retry | undefined,
+  ) => Response;
+}
+
+/** The request of a single command. Only a broadcast has several answers to it. */
+function oneCommand(parsed: ParsedCommand): ParsedRequest | Malformed {
+  if (parsed.outcome === "malformed") return parsed;
+  const { command } = parsed;
+  const isBroadcast = command.form === "broadcast";
+  return {
+    outcome: "commands",
+    commands: [command],
+    failsAsOne: isBroadcast,
+    respond: (answers, mode, retry) => {
+      const answer = commandAnswer(command, answers, mode.detailed);
+      return isBroadcast && retry !== undefined
+        ? respondAnswers(encodeAnswer(answer, mode.detailed), retry)
+        : respondAnswer(answer, mode, retry?.seconds);
+    },
+  };
+}
+
+/** The JSON that the middleware has read. */
+function jsonOf(context: Context<AppEnv>): string {
+  return context.get("request");
+}
+
+/**
+ * Makes the handler of a form of request. Every form takes this path: its commands are parsed, their objects are called,
+ * and the answers are written.
+ *
+ * @param name  of the form or the method, for the log
+ * @param read  reads the body, or responds to a request without a usable one
+ * @param parse parses the body
+ * @param fixed what of the error mode a request can't choose
+ */
+function handlerOf(
+  name: string,
+  read: (context: Context<AppEnv>) => string | Promise<string | Response>,
+  parse: (body: string, caller: ApiCaller) => ParsedRequest | Refused | Malformed,
+  fixed?: Pick<ErrorMode, "transport">,
+): Handler<AppEnv> {
+  return async (context) => {
+    const body = await read(context);
+    if (body instanceof Response) return body;
+    const parsed = parse(body, callerOf(context));
+    if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
+    const mode = { ...errorModeOf(context), ...fixed };
+    if (parsed.outcome === "refused") return answered(context, parsed, mode);
+    const entries = parsed.commands.flatMap(entriesOf);
+    const called = await callObjects(callingOf(context), entries, name);
+    if (called.outcome === "refused") return answered(context, called, mode);
+    const answers = called.collected.inOrder();
+    const retry = called.collected.retry();
+    if (parsed.failsAsOne && retry?.nothingDone === true)
+      return answered(context, overloadedAnswer, mode, retry.seconds);
+    noteErrors(context, entries, answers);
+    return parsed.respond(answers, mode, retry);
+  };
 }
 
 /** The backend that sends a request. */
@@ -140,51 +208,6 @@ export function callerOf(context: Context<AppEnv>): ApiCaller {
   const { channel: channels } = context.get("configured").config;
   const caller = { key: context.get("apiKey"), channels, nowMs: Date.now() };
   return isDevelopment(context.env) ? { ...caller, noteUnknown: warnOfUnknownFields } : caller;
-}
-
-/**
- * Carries out a request that is one command for one channel, and responds.
- *
- * @param entry  the parsed request
- * @param method of the request, for the log
- */
-async function answerEntry(
-  context: Context<AppEnv>,
-  entry: Entry | Malformed,
-  method: string,
-): Promise<Response> {
-  const mode = errorModeOf(context);
-  const calling = callingOf(context);
-  const { config } = calling;
-  switch (entry.outcome) {
-    case "malformed":
-      return respondMalformed(entry.detail);
-    case "refused":
-      noteError(context, entry, entry.channel);
-      return respondAnswer(entry, mode);
-    case "order": {
-      const { user, order } = entry;
-      const available = availableEntry(entry, config.client.users);
-      if (available.outcome === "refused") return answered(context, available, mode);
-      const call = { user, orders: [order], entryIndexes: [0] };
-      const outcome = await callUser(calling, call, method);
-      noteError(context, outcomeAnswer(outcome, 0), undefined);
-      return respondCall(outcome, mode);
-    }
-    case "question": {
-      const available = availableEntry(entry, config.client.users);
-      if (available.outcome === "refused") return answered(context, available, mode);
-      const outcome = await callFor(calling, entry.question);
-      noteError(context, outcomeAnswer(outcome, 0), undefined);
-      return respondCall(outcome, mode);
-    }
-    case "call": {
-      const { channel, command } = entry;
-      const outcome = await callChannel(calling, channel, [command], method);
-      noteError(context, outcomeAnswer(outcome, 0), channel);
-      return respondCall(outcome, mode);
-    }
-  }
 }
 
 /** Responds with one answer, and leaves its error for the log (rule A13). */
@@ -287,70 +310,59 @@ export async function callObjects(
   return { outcome: "called", collected };
 }
 
+/** Makes a call where its entry is carried out: at one object, or at those that know the answer to a question. */
 function callObject(
   calling: Calling,
   call: ObjectCall,
   method: string,
   waitMs: number,
 ): Promise<CallOutcome> {
-  if ("question" in call) return callFor(calling, call.question, waitMs);
+  if ("question" in call) {
+    const { question } = call;
+    const { env, config } = calling;
+    const ask = () => askQuestion(env, config, question);
+    return outcomeOf(ask, `question failed: method=${question.method}`, waitMs);
+  }
   return "orders" in call
     ? callUser(calling, call, method, waitMs)
-    : callChannel(calling, call.channel, call.commands, method, waitMs);
-}
-
-/** Finds the answer to a question, within so many ms. */
-async function callFor(
-  { env, config }: Calling,
-  question: Question,
-  waitMs: number = limits.objectAnswerMs,
-): Promise<CallOutcome> {
-  try {
-    return await inTime<CallOutcome>(askQuestion(env, config, question), waitMs, timeout);
-  } catch (error) {
-    return failed(`question failed: method=${question.method}`, error);
-  }
+    : callChannel(calling, call, method, waitMs);
 }
 
 /** Gives a user's home its orders, once; or the object that holds an anonymous connection, which its ID names. */
-async function callUser(
+function callUser(
   { env, config }: Calling,
   { user, orders }: UserCall,
   method: string,
-  waitMs: number = limits.objectAnswerMs,
+  waitMs: number,
 ): Promise<CallOutcome> {
-  const home = user === "" ? undefined : env.USERS.getByName(homeName(user));
-  try {
-    if (home !== undefined)
-      return await inTime<CallOutcome>(home.order(user, orders), waitMs, timeout);
+  const what = `call for a user's connections failed: method=${method}`;
+  if (user !== "") {
+    const home = env.USERS.getByName(homeName(user));
+    return outcomeOf(() => home.order(user, orders), what, waitMs, home);
+  }
+  const carryOutAtHolder = async (): Promise<CallOutcome> => {
     // Only these name anonymous connections.
     const ordered = orders.filter(isHolderOrder);
     const [first] = ordered;
     const node = nodeOfClient(first?.client ?? first?.session ?? "") ?? "";
     const holder = objectOf(node, env, config.channel);
-    // No connection can have this ID, and an order for nobody is carried out.
-    if (holder === undefined) return { outcome: "done" };
     const numbered = ordered.map((order) => ({ number: 0, order }));
-    const done = holder.carryOut(user, numbered).then(() => ({ outcome: "done" }) as const);
-    return await inTime<CallOutcome>(done, waitMs, timeout);
-  } catch (error) {
-    return failed(`call for a user's connections failed: method=${method}`, error, home);
-  }
+    // No connection can have the ID of a node that doesn't exist, and an order for nobody is carried out.
+    await holder?.carryOut(user, numbered);
+    return { outcome: "done" };
+  };
+  return outcomeOf(carryOutAtHolder, what, waitMs);
 }
 
 /**
  * Calls one channel's object once. An overloaded object must not be called again at once, and after a failure it is
  * unknown whether the commands were carried out.
- *
- * @param method of the request, for the log
- * @param waitMs the time that the object has
  */
 async function callChannel(
   { env: { CHANNELS }, config, req, counts }: Calling,
-  channel: string,
-  commands: readonly ChannelOperation[],
+  { channel, commands }: ChannelCall,
   method: string,
-  waitMs: number = limits.objectAnswerMs,
+  waitMs: number,
 ): Promise<CallOutcome> {
   const header = req?.raw.headers.get("traceparent") ?? undefined;
   const traceparent = header === undefined ? undefined : parseTraceparent(header);
@@ -362,13 +374,28 @@ async function callChannel(
     counts?.take(answers);
     return answers;
   };
+  const ask = () =>
+    traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);
+  const what = `call to a channel failed: method=${method}`;
+  return withCauses(await outcomeOf(ask, what, waitMs, object), channel, commands, config.channel);
+}
+
+/**
+ * Waits for the outcome of a call.
+ *
+ * @param what   for the log, if the call throws
+ * @param object that is called; absent for several, and for one that the log needn't name
+ */
+async function outcomeOf(
+  call: () => Promise<CallOutcome>,
+  what: string,
+  waitMs: number,
+  object?: CalledObject,
+): Promise<CallOutcome> {
   try {
-    const answers =
-      traceparent === undefined ? call() : inSpan(method, { traceparent, channel }, call);
-    const outcome = await inTime<CallOutcome>(answers, waitMs, timeout);
-    return withCauses(outcome, channel, commands, config.channel);
+    return await inTime<CallOutcome>(call(), waitMs, timeout);
   } catch (error) {
-    return failed(`call to a channel failed: method=${method}`, error, object);
+    return failed(what, error, object);
   }
 }
 
@@ -393,3 +420,15 @@ function withTrace(
 
 const timeout: CallOutcome = { outcome: "timeout", retryAfterSeconds: overloadedRetrySeconds };
 const notBegun: CallOutcome = { outcome: "not-begun", retryAfterSeconds: overloadedRetrySeconds };
+
+/** Warns of the unknown fields of API requests: once for each method and field in an isolate (rule W14). */
+const warnOfUnknownFields: NoteUnknownFields = (method, fields) => {
+  for (const field of fields) {
+    const line = `api ${method}: ${unknownFieldText(field)}`;
+    if (warned.has(line) || warned.size >= limits.unknownFieldLinesMax) continue;
+    warned.add(line);
+    console.warn(line);
+  }
+};
+
+const warned = new Set<string>();

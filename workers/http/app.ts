@@ -41,11 +41,11 @@ export function createApp(): HonoBase<AppEnv> {
   const onlyPost = onlyMethods("POST");
 
   app.use("/api/*", authenticate); // and `/api` itself
-  app.all("/api", onlyPost, legacy);
-  app.all("/api/batch", onlyPost, jsonBody, batch);
+  app.all("/api", onlyPost, legacy());
+  app.all("/api/batch", onlyPost, jsonBody, batch());
   for (const name of operationNames())
     if (isCommandName(name)) app.all(`/api/${name}`, onlyPost, jsonBody, carryOut(name));
-  app.all("/api/rpc", onlyPost, jsonBody, rpc);
+  app.all("/api/rpc", onlyPost, jsonBody, rpc());
   for (const method of missingProMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();

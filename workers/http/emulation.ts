@@ -2,9 +2,12 @@ import type { Context } from "hono";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { ChannelConfig } from "../../src/config/config.ts";
 import { limits } from "../../src/limits.ts";
-import { decodeEmulation } from "../../src/protocol/protobuf/emulation.ts";
+import {
+  decodeEmulation,
+  type EmulationRequest,
+  parseEmulationRequest,
+} from "../../src/transport/emulation.ts";
 import { utf8Length, utf8Text } from "../../src/protocol/bytes.ts";
-import { type EmulationRequest, parseEmulationRequest } from "../../src/transport/emulation.ts";
 import { overloadedRetrySeconds, parseCallFailure, inTime } from "../platform/object-call.ts";
 import type { Env } from "../platform/env.ts";
 import {

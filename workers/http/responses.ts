@@ -4,11 +4,8 @@ import {
   encodeAnswer,
   encodeError,
   headerDetail,
-  type CallOutcome,
-  outcomeAnswer,
   overloadedAnswer,
   type Retry,
-  retrySecondsOf,
   errorStatus,
 } from "../../src/api/answers.ts";
 import { isDevelopment } from "../platform/configuration.ts";
@@ -28,11 +25,6 @@ export function errorModeOf(context: Context<AppEnv>): ErrorMode {
   const asked = context.req.header("X-Centrifugo-Error-Mode") === "transport";
   const { errorMode } = context.get("configured").config.httpApi;
   return { transport: asked || errorMode === "transport", detailed: isDevelopment(context.env) };
-}
-
-/** Responds to a request that is a single command. */
-export function respondCall(outcome: CallOutcome, mode: ErrorMode): Response {
-  return respondAnswer(outcomeAnswer(outcome, 0), mode, retrySecondsOf(outcome));
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The answers of the server, as far as the console reads them (docs/protocol.md 6.2 and docs/why.md). */
+import type { ChannelOptions, HookTarget } from "../../src/config/config.ts";
 
 export interface Settings {
   readonly version: string;
@@ -23,13 +24,21 @@ export interface NamespaceSettings {
   readonly name: string;
   readonly presence: boolean;
   readonly type: string;
-  /** Those that are on. */
-  readonly options: Readonly<Record<string, string | number | boolean>>;
-  /** Those that ask a backend, such as `subscribe` and `map.publish`. */
-  readonly hooks: readonly string[];
+  readonly options: ShownOptions;
   /** The rates of commands that the configuration sets here. */
   readonly rates: readonly CommandRate[];
 }
+
+/** The options of a namespace, with the paths of their sections in place of backends. */
+export type ShownOptions = Shown<ChannelOptions>;
+
+type Shown<Value> = {
+  readonly [Name in keyof Value]: Value[Name] extends HookTarget | undefined
+    ? string
+    : Value[Name] extends object | undefined
+      ? Shown<Value[Name]>
+      : Value[Name];
+};
 
 /** How often all commands of a kind, or all of one method, may be sent: by a connection, or by all of a user. */
 interface CommandRate {

@@ -2,6 +2,7 @@
  * What the pages ask of a channel: only what its namespace admits, so that no page has its own questions refused
  * (rule N28).
  */
+import { hasHistory } from "../../src/session/may.ts";
 import type { CollectedRefusal, NamespaceSettings, Settings } from "./answers.ts";
 
 /** A call of the HTTP API that a page makes by itself. */
@@ -58,12 +59,14 @@ function questionsOf(channel: string, namespace: NamespaceSettings): ChannelQues
       state,
       ...presence,
       keys: { method: "map_read_state", params: { channel, limit: keysShown } },
-      ...(keepsHistory(namespace) && { history: { method: "map_read_stream", params: newest } }),
+      ...(hasHistory(namespace.options) && {
+        history: { method: "map_read_stream", params: newest },
+      }),
     };
   return {
     state,
     ...presence,
-    ...(keepsHistory(namespace) && { history: { method: "history", params: newest } }),
+    ...(hasHistory(namespace.options) && { history: { method: "history", params: newest } }),
   };
 }
 
@@ -73,18 +76,13 @@ export function isMap({ type }: NamespaceSettings): boolean {
 }
 
 /** Whether the keys are those of another channel: its subscribers, its users or its receipts. */
-export function isMirror({ type }: NamespaceSettings): boolean {
+export function isMirror({ type }: Pick<NamespaceSettings, "type">): boolean {
   return type.startsWith("map_");
 }
 
 /** Whether publications have offsets, by which the server knows what became of them. A map's changes always do. */
 export function hasOffsets(namespace: NamespaceSettings): boolean {
-  return isMap(namespace) || keepsHistory(namespace);
-}
-
-/** Whether publications are kept, or the changes of a map. */
-export function keepsHistory({ options }: NamespaceSettings): boolean {
-  return Number(options["history_size"] ?? 0) > 0 && Number(options["history_ttl_ms"] ?? 0) > 0;
+  return isMap(namespace) || hasHistory(namespace.options);
 }
 
 /**
@@ -103,7 +101,7 @@ export function historyText(
   namespace: NamespaceSettings,
   kept: { readonly publications: number; readonly size: number },
 ): string {
-  if (keepsHistory(namespace)) return `${kept.publications} of ${kept.size}`;
+  if (hasHistory(namespace.options)) return `${kept.publications} of ${kept.size}`;
   return namespace.type === "stream" ? "off" : "none is kept";
 }
 

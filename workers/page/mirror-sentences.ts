@@ -1,7 +1,9 @@
 /** What is said of maps whose keys the server takes from other channels: presence maps, and receipts. */
-import type { NamespaceSettings, Settings } from "./answers.ts";
-import { knownChannel } from "./channel-questions.ts";
+import { maySeeMarks } from "../../src/features/cursors/may.ts";
+import type { NamespaceSettings, Settings, ShownOptions } from "./answers.ts";
+import { isMirror, knownChannel } from "./channel-questions.ts";
 import { duration, listed } from "./text.ts";
+import { type Ask, isForNobody, whyNobody } from "./who-may.ts";
 
 /** A channel whose mirror has a name that begins with a prefix. */
 interface Source {
@@ -11,12 +13,19 @@ interface Source {
   readonly mirror: string;
 }
 
-/** The options with the prefixes, by the types of the mirrors. */
-const prefixes: Readonly<Record<string, string>> = {
-  map_clients: "presence_maps.clients",
-  map_users: "presence_maps.users",
-  map_receipts: "cursors.receipts_prefix",
-};
+/** The prefix that makes a channel's name that of its mirror, by the type of the mirror; undefined if there is none. */
+function prefixOf(type: string, { presenceMaps, cursors }: ShownOptions): string | undefined {
+  switch (type) {
+    case "map_clients":
+      return presenceMaps?.clients;
+    case "map_users":
+      return presenceMaps?.users;
+    case "map_receipts":
+      return cursors?.receiptsPrefix;
+    default:
+      return undefined;
+  }
+}
 
 /** What the channels of a namespace show; nothing if they aren't mirrors. */
 export function mirrorSentences(
@@ -24,12 +33,11 @@ export function mirrorSentences(
   settings: Settings,
 ): readonly string[] {
   const { type, options } = namespace;
-  const option = prefixes[type];
-  if (option === undefined) return [];
-  const sources = settings.namespaces.flatMap((one) => sourceOf(one, option, settings));
+  if (!isMirror(namespace)) return [];
+  const sources = settings.namespaces.flatMap((one) => sourceOf(one, type, settings));
   const here = sources.filter((one) => isIn(one, namespace, settings));
   const shown = here.map(({ channel, mirror }) => `“${mirror}” shows “${channel}”`);
-  const ttl = Number(options["map.key_ttl_ms"] ?? 0);
+  const ttl = options.map?.keyTtlMs ?? 0;
   return [
     ...whatTheyAre(type),
     here.length === 0
@@ -45,7 +53,7 @@ export function shownBySentences(
   namespace: NamespaceSettings,
   settings: Settings,
 ): readonly string[] {
-  const of = (type: string) => sourceOf(namespace, prefixes[type] ?? "", settings);
+  const of = (type: string) => sourceOf(namespace, type, settings);
   const presence = [...of("map_clients"), ...of("map_users")].map(quoted);
   const receipts = of("map_receipts").map(quoted);
   return [
@@ -105,25 +113,21 @@ function whoSees(type: string, sources: readonly Source[]): readonly string[] {
       "The options of this namespace alone decide who may look: a client needs no right on the channel that is shown.",
     ];
   return sources.map(({ namespace: { options }, channel }) => {
-    switch (String(options["cursors.receipts"])) {
-      case "subscriber":
-        return `Of “${channel}”, only clients with a user that are subscribed to it, by the same connection, may subscribe to the receipts.`;
-      case "publisher":
-        return `Of “${channel}”, only clients that may publish to it may subscribe to the receipts.`;
-      default:
-        return `Of “${channel}”, no client may subscribe to the receipts: backends alone read them.`;
-    }
+    const ask: Ask = (caller) => maySeeMarks({ options, private: false }, caller);
+    return isForNobody(ask)
+      ? `No client may subscribe to the receipts of “${channel}”: ${whyNobody(ask)}.`
+      : `To the receipts of “${channel}”, only a client may subscribe that may see what others have read there, with a subscription token or without.`;
   });
 }
 
 /** The mirrors of a namespace's channels; none if its options name no prefix. */
 function sourceOf(
   namespace: NamespaceSettings,
-  option: string,
+  type: string,
   { namespace_boundary: boundary }: Settings,
 ): readonly Source[] {
-  const prefix = namespace.options[option];
-  if (typeof prefix !== "string") return [];
+  const prefix = prefixOf(type, namespace.options);
+  if (prefix === undefined) return [];
   const channel = namespace.name === "" ? "…" : `${namespace.name}${boundary}…`;
   return [{ namespace, channel, mirror: prefix + channel }];
 }

@@ -1,6 +1,6 @@
 /** The limits of a namespace, in sentences: those of the configuration, and those of the server that it can't change. */
 import type { NamespaceSettings, Settings } from "./answers.ts";
-import { isMap, keepsHistory } from "./channel-questions.ts";
+import { hasHistory } from "../../src/session/may.ts";
 import { bytes, counted, duration, whole } from "./text.ts";
 
 /** The bounds of the server, which the build writes into the page. */
@@ -22,7 +22,7 @@ export function limitSentences(
     ...ofPublications(namespace, server),
     ...ofMaps(namespace, server),
     ...ofPolls(namespace),
-    ...(keepsHistory(namespace)
+    ...(namespace.type === "stream" && hasHistory(namespace.options)
       ? [`A client reads up to ${whole(settings.history_max)} publications of the history at once.`]
       : []),
     ...ofRates(namespace),
@@ -45,25 +45,24 @@ function ofPublications({ type }: NamespaceSettings, server: ServerLimits): read
   }
 }
 
-function ofMaps(namespace: NamespaceSettings, server: ServerLimits): readonly string[] {
-  if (!isMap(namespace)) return [];
-  const { options } = namespace;
+function ofMaps({ options: { map } }: NamespaceSettings, server: ServerLimits): readonly string[] {
+  if (map === undefined) return [];
   const inMemory =
-    options["map.mode"] === "ephemeral"
+    map.mode === "ephemeral"
       ? [`Its keys and values have at most ${bytes(server.ephemeralStateBytesMax)} together.`]
       : [];
-  const [min, max] = [options["map.min_page_size"], options["map.max_page_size"]];
-  const timeout = duration(Number(options["map.subscribe_catch_up_timeout_ms"] ?? 0));
+  const { minPageSize: min, maxPageSize: max } = map;
+  const timeout = duration(map.subscribeCatchUpTimeoutMs);
   return [
     `A map has at most ${whole(server.mapKeysMax)} keys.`,
     ...inMemory,
-    `A client reads the map in pages of ${whole(Number(min))} to ${whole(Number(max))} keys, and has ${timeout} for all of them.`,
+    `A client reads the map in pages of ${whole(min)} to ${whole(max)} keys, and has ${timeout} for all of them.`,
   ];
 }
 
-function ofPolls({ options }: NamespaceSettings): readonly string[] {
-  const keys = options["shared_poll.max_keys_per_connection"];
-  return keys === undefined ? [] : [`A connection tracks at most ${whole(Number(keys))} keys.`];
+function ofPolls({ options: { sharedPoll } }: NamespaceSettings): readonly string[] {
+  if (sharedPoll === undefined) return [];
+  return [`A connection tracks at most ${whole(sharedPoll.maxKeysPerConnection)} keys.`];
 }
 
 /** The rates that the configuration sets. Without one, a connection has those of the server. */

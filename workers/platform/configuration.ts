@@ -97,7 +97,7 @@ export function configurationOf(env: Settings): Configuration {
 const configurations = new WeakMap<Settings, Configuration>();
 
 function readConfiguration(env: Settings): Configuration {
-  // The problems are sent to whoever asks.
+  // The problems are sent to every client.
   const development = isDevelopment(env);
   const embedded = embeddedHere();
   if (embedded !== undefined && env.config !== undefined)

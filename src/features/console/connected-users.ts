@@ -1,5 +1,4 @@
-import { compareNames, firstChannels } from "../../contract/channel-order.ts";
-import type { ChannelCount } from "../../contract/listing.ts";
+import { compareNames, firstChannels, type ChannelCount } from "../../contract/listing.ts";
 import { consoleLimits } from "./limits.ts";
 
 /**

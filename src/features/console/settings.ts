@@ -18,14 +18,11 @@ export function shownSettings({ channel, client }: Config): object {
 }
 
 function shownNamespace(name: string, options: ChannelOptions, client: ClientConfig): object {
-  const hooks: string[] = [];
-  const shown = shownOptions(options, "", hooks);
   return {
     name,
     presence: options.presence,
     type: options.subscriptionType,
-    options: Object.fromEntries(shown),
-    hooks,
+    options: shownOptions(options),
     rates: [
       ...shownRates("connection", client.rateLimit, name),
       ...shownRates("user", client.userRateLimit, name),
@@ -49,22 +46,12 @@ function shownRates(
   );
 }
 
-/**
- * The options that are on, by names like those of the configuration, such as `map.allow_publish_for_client`.
- *
- * @param section before their names
- * @param hooks   gets the names of the hooks among them, such as `map.publish`
- */
-function shownOptions(
-  options: object,
-  section: string,
-  hooks: string[],
-): readonly (readonly [string, unknown])[] {
-  return Object.entries(options).flatMap(([key, value]) => {
-    const name = section + key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-    if (name.endsWith("_hook")) hooks.push(name.slice(0, -"_hook".length));
-    else if (typeof value === "object") return shownOptions(value, `${name}.`, hooks);
-    else if (value) return [[name, value]];
-    return [];
+/** The options as sessions have them, so that the page asks of them what sessions ask; of a backend only its section. */
+function shownOptions(options: object): object {
+  const shown = Object.entries(options).map(([name, value]) => {
+    if (name.endsWith("Hook")) return [name, value.name];
+    const isSection = typeof value === "object" && !Array.isArray(value);
+    return [name, isSection ? shownOptions(value) : value];
   });
+  return Object.fromEntries(shown);
 }

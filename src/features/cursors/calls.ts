@@ -1,23 +1,14 @@
-import type {
-  AddedChannelCalls,
-  AddedGatewayCalls,
-  AddedHomeCalls,
-} from "../../contract/object-calls.ts";
+/**
+ * The calls between objects, and the operations on a channel's object, with what each takes and gives. During a deploy the
+ * two sides of a call may be one release apart (rule V1): fields are only added, and the absence of an added field has a
+ * meaning.
+ */
 import type { Ordered } from "../../contract/user-order.ts";
 import type { MakeCall } from "../../object/object-call.ts";
-import type {
-  AddedCalls,
-  PartedChannelObject,
-  PartedGateway,
-  PartedHome,
-} from "../../object/part.ts";
-import { ChannelIndex } from "./forgetting/channel-index.ts";
-import { listProofs } from "./coverage.ts";
-import type { ArrivedOnGateway, ArrivedQuestion } from "./coverage-census.ts";
-import type { ForgottenHere, KeptAnswer, ToldUsers } from "./forgetting/kept-user.ts";
-import { type KnownHere, SubscriberNotes } from "./subscriber-notes.ts";
-import { KeptUsers } from "./forgetting/kept-users.ts";
-import { UserTeller } from "./forgetting/user-teller.ts";
+import type { ClientInfo } from "../../protocol/publication.ts";
+import type { UserProof } from "./coverage.ts";
+import type { MirrorToldReply } from "../maps/mirror/mirror-map.ts";
+import type { JsonText } from "../../protocol/json/text.ts";
 
 declare module "../../contract/object-calls.ts" {
   interface AddedGatewayCalls {
@@ -27,6 +18,10 @@ declare module "../../contract/object-calls.ts" {
   interface AddedChannelCalls {
     /** Deletes everything that the channel keeps of a user (rule CU30). @returns when that is durable */
     forgetUserHere(request: ForgottenHere): Promise<object>;
+    /** Takes what users of a channel have read, where this one is its receipts (rule CU39). */
+    receiptsTold(told: ReceiptsTold): Promise<MirrorToldReply>;
+    /** Lists what the channel's receipts show (rule CU38). */
+    listReceipts(question: ReceiptsQuestion): Promise<ReceiptsAnswer>;
   }
   interface AddedHomeCalls {
     /** Takes of whom a channel keeps something (rule CU31). */
@@ -36,7 +31,31 @@ declare module "../../contract/object-calls.ts" {
   }
 }
 
-type CursorCalls = Pick<AddedGatewayCalls, "arrivedOnGateway">;
+declare module "../../contract/channel-call.ts" {
+  interface ChannelOperations {
+    /** Marks how far a user has read (rule CU1). */
+    readonly mark_read: Changing<MarkRequest>;
+    /** Counts what a user hasn't read (rule CU4). */
+    readonly unread: { readonly request: UserRequest; readonly info?: ClientInfo };
+    /** Says what a user is known to have got (rule CU10). */
+    readonly delivered: { readonly request: UserRequest };
+    /** Lists what users have read, in pages, and counts who has read up to an offset (rule CU35). */
+    readonly marks: Reading<MarksQuery> & { readonly info?: ClientInfo };
+    /** Makes these users, and nobody else, the audience of a channel (rule CU21). */
+    readonly set_audience: Changing<MembersRequest>;
+    readonly add_audience: Changing<MembersRequest>;
+    readonly remove_audience: Changing<MembersRequest>;
+    /** Lists the audience, in pages. */
+    readonly audience: Reading<AudienceQuery>;
+  }
+}
+
+declare module "../../contract/relay-batch.ts" {
+  interface RelayEntries {
+    /** Users become members of the channel's audience. It goes to the channel's object only. */
+    readonly members: { readonly users: readonly string[] };
+  }
+}
 
 type CursorCallers = {
   readonly [
@@ -44,7 +63,7 @@ type CursorCallers = {
   ]: MakeCall<Name>;
 };
 
-/** Makes the calls. */
+/** Makes the calls of cursors. */
 export const cursorCallers: CursorCallers = {
   arrivedOnGateway: (objects, to, request) =>
     objects.gateway(to, (object) => object.arrivedOnGateway(...request)),
@@ -54,56 +73,121 @@ export const cursorCallers: CursorCallers = {
   forgetUser: (objects, to, request) => objects.home(to, (object) => object.forgetUser(...request)),
 };
 
-/** The call with which a user's home has a channel forget the user. */
-export const cursorChannelCalls: AddedCalls<
-  Pick<AddedChannelCalls, "forgetUserHere">,
-  PartedChannelObject
-> = {
-  forgetUserHere: {
-    answer(object, [{ user }], done) {
-      object.happened("users");
-      const teller = object.part(UserTeller);
-      // Also where nothing is kept any more: what was kept before can be forgotten.
-      if (teller === undefined) new KeptUsers(object.platform.sql).forget(user);
-      else teller.forget(user);
-      object.endEvent(object.platform.nowMs());
-      done({});
-    },
-  },
+/** Makes the calls between a channel and its receipts. */
+export const receiptsCallers: {
+  readonly [Name in "receiptsTold" | "listReceipts"]: MakeCall<Name>;
+} = {
+  receiptsTold: (objects, to, request) =>
+    objects.channel(to, (object) => object.receiptsTold(...request)),
+  listReceipts: (objects, to, request) =>
+    objects.channel(to, (object) => object.listReceipts(...request)),
 };
 
-/** The calls to users' homes. A home without an index knows no channel. */
-export const cursorHomeCalls: AddedCalls<
-  Pick<AddedHomeCalls, "keepUsers" | "forgetUser">,
-  PartedHome
-> = {
-  keepUsers: {
-    answer(home, [{ channel, kept }], done) {
-      done(home.part(ChannelIndex)?.keep(channel, kept) ?? { forget: [] });
-    },
-  },
-  forgetUser: {
-    answer(home, [{ user }], done) {
-      const index = home.part(ChannelIndex);
-      if (index === undefined) done({ outcome: "done" });
-      else index.forget(user, done);
-    },
-  },
-};
+/** A page of what users have read. */
+export interface MarksQuery {
+  /** The most marks of the page. */
+  readonly limit: number;
+  /** The cursor of the page before; "" for the first page. */
+  readonly cursor: string;
+  /** Up to where those have read who are counted; undefined if nobody is. */
+  readonly offset: number | undefined;
+}
 
-/** The call with which a channel's object asks a gateway. */
-export const cursorGatewayCalls: AddedCalls<CursorCalls, PartedGateway> = {
-  arrivedOnGateway: {
-    answer(object, [{ channel, users, upTo }], done) {
-      object.happened("presence");
-      const asked = { channel, users: users === undefined ? "all" : new Set(users), upTo } as const;
-      const notes = object.part(SubscriberNotes);
-      const answer = ({ proofs, unsure }: KnownHere): void => {
-        object.endEvent(object.platform.nowMs());
-        done({ proofs: listProofs(proofs), unsure: [...unsure] });
-      };
-      if (notes === undefined) answer({ proofs: new Map(), unsure: new Set() });
-      else notes.gather(asked, object, answer);
-    },
-  },
-};
+/** How far a user has read. */
+export interface MarkRequest extends UserRequest {
+  readonly offset: number;
+  /** Of the offset; "" for the epoch of now. */
+  readonly epoch: string;
+}
+
+/** A question about a user, or a change of what is kept of one. */
+export interface UserRequest {
+  readonly user: string;
+  /** A client asks that isn't subscribed: it may only if the channel keeps something of its user (rule CU7). */
+  readonly ifKept?: true;
+}
+
+/** Users, each named once. */
+interface MembersRequest {
+  readonly users: readonly string[];
+}
+
+/** A page of an audience. */
+export interface AudienceQuery {
+  /** The most members of the page, at least 1. */
+  readonly limit: number;
+  /** The cursor of the page before; "" for the first page. */
+  readonly cursor: string;
+}
+
+/** What a channel's object asks a gateway. */
+interface ArrivedQuestion {
+  readonly channel: string;
+  /** Absent: all. */
+  readonly users?: readonly string[];
+  /** Who can still prove to have got everything up to this offset is told. Absent: nobody is. */
+  readonly upTo?: number;
+}
+
+/** The answer of a gateway. Users of whom it knows nothing are left out, and one has a proof for each stretch. */
+interface ArrivedOnGateway {
+  readonly proofs: readonly UserProof[];
+  /** Those who can still prove more. Absent: nobody can. */
+  readonly unsure?: readonly string[];
+}
+
+/** A user of whom a channel keeps something, as the channel's object reports it to the user's home (rule CU31). */
+export interface KeptUser {
+  readonly user: string;
+  /** For how long already, ms by the clock of the channel's object. */
+  readonly forMs: number;
+}
+
+/** What a channel's object tells a home of all its users for whom that home is. */
+interface ToldUsers {
+  readonly channel: string;
+  readonly kept: readonly KeptUser[];
+}
+
+/** The user to be forgotten. */
+interface ForgottenHere {
+  readonly user: string;
+}
+
+/** The answer of a home, which knows now that the channel keeps something of the others. */
+export interface KeptAnswer {
+  /** The users of whom the channel is to delete everything (rules CU32 and CU34). */
+  readonly forget: readonly string[];
+}
+
+/** Changes of marks that a channel's object reports to the object of its receipts (rules CU38 and CU39). */
+export interface ReceiptsTold {
+  /** The channel. */
+  readonly source: string;
+  /** Names the kind of the keys and their epoch. If it differs from that of the last list, a new list is needed. */
+  readonly edition: string;
+  /** In the order in which they happened, one for each key. */
+  readonly changes: readonly ReceiptKey[];
+}
+
+/** The question for everything that receipts show. */
+interface ReceiptsQuestion {
+  /** The channel of the receipts. */
+  readonly receipts: string;
+}
+
+/** The answer to it. none: the channel has no such receipts. */
+export type ReceiptsAnswer =
+  | {
+      readonly outcome: "listed";
+      readonly edition: string;
+      readonly keys: readonly ReceiptKey[];
+    }
+  | { readonly outcome: "none" };
+
+/** A key of receipts: a user, or an offset up to which users have read. */
+export interface ReceiptKey {
+  readonly key: string;
+  /** The value, a JSON object. Absent: the key is gone. */
+  readonly data?: JsonText;
+}

@@ -9,16 +9,13 @@ import { trustedJsonText } from "../../protocol/json/text.ts";
 import type { ClientInfo, StreamPosition } from "../../protocol/publication.ts";
 import { type TagsFilter, tagsFilter } from "../../protocol/tags-filter.ts";
 import type { CursorOptions } from "./config.ts";
-import type { CoverageCensus } from "./coverage-census.ts";
-import { type Coverage, extend, leftOut, listProofs } from "./coverage.ts";
-import type { MarkRequest, UserRequest } from "./cursor-calls.ts";
+import { type CoverageCensus, type Coverage, extend, leftOut, listProofs } from "./coverage.ts";
+import type { MarkRequest, UserRequest, MarksQuery } from "./calls.ts";
 import type { KeptUsers } from "./forgetting/kept-users.ts";
 import { cursorLimits } from "./limits.ts";
-import { markList } from "./mark-list.ts";
-import type { MarkTable } from "./mark-table.ts";
+import { type MarkTable, inEpoch, type UserMark } from "./mark-table.ts";
 import { type MemberTable, sinceIn } from "./audience/member-table.ts";
-import type { Notices } from "./audience/notices.ts";
-import { inEpoch, type UserMark } from "./user-mark.ts";
+import type { Notices } from "./audience/unseen-judge.ts";
 
 /** Keeps how far each user of a channel has read, and counts what is unread (rules CU). */
 export class ChannelCursors implements ChannelPart {
@@ -250,3 +247,31 @@ interface Unread {
 
 const beyondTop = { ...errorCodes.badRequest, message: "the offset is beyond the newest one" };
 const noPosition: StreamPosition = { offset: 0, epoch: "" };
+
+/**
+ * Lists what users have read of a channel, and counts those who have read up to an offset (rule CU35).
+ *
+ * @param lists whether the answer has a list, also if no mark is wanted; a client only counts (rule CU40)
+ */
+function markList(
+  table: MarkTable,
+  { cursor, limit, offset }: MarksQuery,
+  top: StreamPosition,
+  lists: boolean,
+): PartOutcome {
+  const found = limit === 0 ? [] : table.page(cursor, top.epoch, limit + 1);
+  const page = found.slice(0, limit);
+  const last = table.lastLooked(cursor);
+  const next = found.length > limit ? page.at(-1)?.user : last;
+  const marks = page.map(({ user, read, atMs }) => ({ user, read, at_ms: atMs }));
+  const count = offset === undefined ? undefined : table.countRead(cursor, top.epoch, offset);
+  const fields = (out: FieldWriter): void => {
+    if (lists) out.json(1, "marks", trustedJsonText(JSON.stringify(marks)));
+    out.unsigned(2, "count", count, "always");
+    out.flag(3, "capped", count !== undefined && last !== undefined);
+    out.text(4, "epoch", top.epoch, "always");
+    out.unsigned(5, "offset", top.offset, "always");
+    out.text(6, "cursor", next);
+  };
+  return { outcome: "result", fields };
+}

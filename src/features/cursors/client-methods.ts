@@ -1,33 +1,26 @@
-import type { ClientOperation } from "../../contract/channel-call.ts";
+import { type ClientOperation, errorOf } from "../../contract/channel-call.ts";
 import { type Config, everyOptions } from "../../config/config.ts";
 import { limits } from "../../limits.ts";
-import { errorOf } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
-import type { JsonText } from "../../protocol/json/text.ts";
+import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload } from "../../protocol/payload.ts";
 import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/wire-value.ts";
-import {
-  failWith,
-  refuseByOptions,
-  type RefusedCommand,
-  refuseWith,
-} from "../../session/decision.ts";
-import { callerOf, mayReadHistory } from "../../session/grant.ts";
+import { failWith, refuse, type RefusedCommand, refuseWith } from "../../session/decision.ts";
+import { callerOf } from "../../session/grant.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
-import {
-  type ClientMethod,
-  type ClientMethods,
-  type CommandSession,
-  type RunningCommand,
-  type TurnTo,
+import type {
+  ClientMethod,
+  ClientMethods,
+  CommandSession,
+  RunningCommand,
+  TurnTo,
 } from "../../session/ports.ts";
 import { answerRpc, requestAsClient } from "../../session/commands.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
-import type { UserRequest } from "./cursor-calls.ts";
-import { encodeUnread, type UnreadAnswer } from "./unread-answer.ts";
+import type { UserRequest } from "./calls.ts";
 import { cursorLimits } from "./limits.ts";
-import { refuseReceipts } from "./receipts/receipts-right.ts";
+import { mayMark, maySeeMarks, noCursors, nothingKept, noUser } from "./may.ts";
 
 /** The methods by which clients mark what their user has read, and ask what is unread (rule CU7). */
 const cursorMethods: ClientMethods = new Map<string, ClientMethod>([
@@ -114,8 +107,8 @@ function countMarks(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     done(found);
     return;
   }
-  const refused = refuseReceipts(session, channel);
-  if (refused !== undefined) done(refused);
+  const may = maySeeMarks(found.known, callerOf(session, channel));
+  if (!may.allowed) done(refuse(may));
   else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
   else {
     const marks = { method: "marks", request: { limit: 0, cursor, offset } } as const;
@@ -146,17 +139,20 @@ function ask(
 ): void {
   const { session } = command;
   if (session.user === "") {
-    done({ refused: refuseWith(errorCodes.permissionDenied, "CU7", "the client has no user") });
+    done({ refused: refuse(noUser) });
     return;
   }
   const found = findCursors(session, channel);
   if ("outcome" in found) done({ refused: found });
   else if (!turnTo(channel)) done({ error: errorCodes.tooManyRequests });
   else {
-    const { known } = found;
-    const caller = callerOf(session, channel, known);
-    const isKnown = caller.subscribed || mayReadHistory(known.options, caller);
-    const request: UserRequest = { user: session.user, ...(!isKnown && { ifKept: true }) };
+    const may = mayMark(found.known, callerOf(session, channel));
+    if (may.allowed === false) {
+      done({ refused: refuse(may) });
+      return;
+    }
+    const { user } = session;
+    const request: UserRequest = may.allowed === "if-kept" ? { user, ifKept: true } : { user };
     const operation = (info: ClientInfo) => operationOf(request, info);
     requestAsClient(command, channel, operation, (reply) =>
       done(reply.outcome === "answered" ? reply : failedWith(errorOf(reply))),
@@ -171,16 +167,14 @@ function findCursors(
 ): { readonly known: KnownChannel } | RefusedCommand {
   const found = session.context.channels.resolve(channel);
   if (found.outcome !== "resolved") return failWith(errorCodes.unknownChannel);
-  return found.options.cursors === undefined
-    ? refuseByOptions(errorCodes.notAvailable, "CU7", "cursors.enabled isn't set")
-    : { known: found };
+  return found.options.cursors === undefined ? refuse(noCursors) : { known: found };
 }
 
 /** The refusal of a channel's object. */
 function failedWith(error: ErrorCode): CalledChannel {
-  if (error.code !== errorCodes.permissionDenied.code) return { error };
-  const reason = "the client isn't subscribed, and the channel keeps nothing of its user";
-  return { refused: refuseWith(error, "CU7", reason) };
+  return error.code === errorCodes.permissionDenied.code
+    ? { refused: refuse({ ...nothingKept, error }) }
+    : { error };
 }
 
 function failed(answer: Exclude<CalledChannel, { readonly data: unknown }>): UnreadAnswer {
@@ -217,4 +211,25 @@ function parseChannels(data: Payload | undefined): readonly string[] | undefined
   const names = channels.filter((name) => typeof name === "string");
   if (names.length !== channels.length || names.length === 0) return undefined;
   return names.length > cursorLimits.unreadChannelsMax ? undefined : [...new Set(names)];
+}
+
+/** The answer of one channel: the count as JSON text, or why it isn't known. */
+export type UnreadAnswer =
+  | { readonly result: string }
+  | { readonly error: Pick<ErrorCode, "code" | "message"> };
+
+/** Writes the answer to a question for unread publications of these channels (rule CU4): `{"channels":{…}}`. */
+export function encodeUnread(
+  channels: readonly string[],
+  answers: ReadonlyMap<string, UnreadAnswer>,
+): JsonText {
+  const members = channels.map((one) => `${JSON.stringify(one)}:${encodeOne(answers.get(one))}`);
+  return trustedJsonText(`{"channels":{${members.join(",")}}}`);
+}
+
+function encodeOne(answer: UnreadAnswer | undefined): string {
+  if (answer === undefined) return "{}";
+  if ("result" in answer) return answer.result;
+  const { code, message } = answer.error;
+  return JSON.stringify({ error: { code, message } });
 }

@@ -1,8 +1,7 @@
 import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import { answerOf } from "../../object/object-call.ts";
 import type { ChannelCursors } from "./channel-cursors.ts";
-import type { CoverageCensus } from "./coverage-census.ts";
-import { addProof, listProofs, type UserProof } from "./coverage.ts";
+import { type CoverageCensus, addProof, listProofs, type UserProof } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
 import { type KnownHere, notingChannel, SubscriberNotes } from "./subscriber-notes.ts";
 

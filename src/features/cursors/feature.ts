@@ -1,19 +1,94 @@
-import type { Feature } from "../feature.ts";
-import { ChannelCursors } from "./channel-cursors.ts";
-import { noticesOf } from "./audience/notices.ts";
-import { UnseenWatch } from "./audience/unseen-watch.ts";
-import { noAudience, noCursors } from "./no-cursors.ts";
-import { cursorCallers, cursorChannelCalls, cursorGatewayCalls, cursorHomeCalls } from "./calls.ts";
-import { newChannelIndex } from "./forgetting/channel-index.ts";
-import { CursorDriver } from "./cursor-driver.ts";
-import { notingGateway, SubscriberNotes } from "./subscriber-notes.ts";
-import { cursorMethodsOf } from "./client-methods.ts";
-import { ChannelAudience } from "./audience/channel-audience.ts";
-import { audienceMethods, audienceRows } from "./audience/audience-methods.ts";
-import { membersOfSubscriptions } from "./audience/membership.ts";
+import type { ChannelPart } from "../../channel/channel-part.ts";
+import { audienceRows, audienceMethods } from "./audience/audience-methods.ts";
+import { cursorRows, cursorApiMethods } from "./methods.ts";
+import type {
+  AddedChannelCalls,
+  AddedGatewayCalls,
+  AddedHomeCalls,
+} from "../../contract/object-calls.ts";
+import type {
+  AddedCalls,
+  PartedChannelObject,
+  PartedGateway,
+  PartedHome,
+} from "../../object/part.ts";
+import { ChannelIndex, newChannelIndex } from "./forgetting/channel-index.ts";
+import { listProofs } from "./coverage.ts";
+import { type KnownHere, SubscriberNotes, notingGateway } from "./subscriber-notes.ts";
 import { KeptUsers } from "./forgetting/kept-users.ts";
 import { UserTeller } from "./forgetting/user-teller.ts";
-import { cursorApiMethods, cursorRows } from "./methods.ts";
+import type { Feature } from "../feature.ts";
+import { ChannelCursors } from "./channel-cursors.ts";
+import { noticesOf } from "./audience/unseen-judge.ts";
+import { UnseenWatch } from "./audience/unseen-watch.ts";
+import { cursorCallers } from "./calls.ts";
+import { CursorDriver } from "./cursor-driver.ts";
+import { cursorMethodsOf } from "./client-methods.ts";
+import { ChannelAudience, membersOfSubscriptions } from "./audience/channel-audience.ts";
+
+/** On a channel whose namespace doesn't keep what users have got and read (rule CU9). */
+const noCursors: ChannelPart = {
+  carryOut: ({ method }) =>
+    method in cursorRows || method in audienceRows ? notAvailable : undefined,
+};
+
+/** On a channel whose namespace has no audience (rule CU21). */
+const noAudience: ChannelPart = {
+  carryOut: ({ method }) => (method in audienceRows ? notAvailable : undefined),
+};
+
+const notAvailable = { outcome: "not-available" } as const;
+
+/** The call with which a user's home has a channel forget the user. */
+const cursorChannelCalls: AddedCalls<
+  Pick<AddedChannelCalls, "forgetUserHere">,
+  PartedChannelObject
+> = {
+  forgetUserHere: {
+    answer(object, [{ user }], done) {
+      object.happened("users");
+      const teller = object.part(UserTeller);
+      // Also where nothing is kept any more: what was kept before can be forgotten.
+      if (teller === undefined) new KeptUsers(object.platform.sql).forget(user);
+      else teller.forget(user);
+      object.endEvent(object.platform.nowMs());
+      done({});
+    },
+  },
+};
+
+/** The calls to users' homes. A home without an index knows no channel. */
+const cursorHomeCalls: AddedCalls<Pick<AddedHomeCalls, "keepUsers" | "forgetUser">, PartedHome> = {
+  keepUsers: {
+    answer(home, [{ channel, kept }], done) {
+      done(home.part(ChannelIndex)?.keep(channel, kept) ?? { forget: [] });
+    },
+  },
+  forgetUser: {
+    answer(home, [{ user }], done) {
+      const index = home.part(ChannelIndex);
+      if (index === undefined) done({ outcome: "done" });
+      else index.forget(user, done);
+    },
+  },
+};
+
+/** The call with which a channel's object asks a gateway. */
+const cursorGatewayCalls: AddedCalls<Pick<AddedGatewayCalls, "arrivedOnGateway">, PartedGateway> = {
+  arrivedOnGateway: {
+    answer(object, [{ channel, users, upTo }], done) {
+      object.happened("presence");
+      const asked = { channel, users: users === undefined ? "all" : new Set(users), upTo } as const;
+      const notes = object.part(SubscriberNotes);
+      const answer = ({ proofs, unsure }: KnownHere): void => {
+        object.endEvent(object.platform.nowMs());
+        done({ proofs: listProofs(proofs), unsure: [...unsure] });
+      };
+      if (notes === undefined) answer({ proofs: new Map(), unsure: new Set() });
+      else notes.gather(asked, object, answer);
+    },
+  },
+};
 
 /** The cursors feature: each channel keeps how far each user has got and read. */
 export const cursors = {

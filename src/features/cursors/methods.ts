@@ -58,7 +58,7 @@ function marksEntry(fields: Shaped<typeof marksShape>, request: MethodRequest): 
   const page = pageOf({ cursor, limit: limit ?? 0 });
   if ("error" in page) return page;
   const counted = offset ?? undefined;
-  // Whoever counts may want no page.
+  // A caller that counts may want no page.
   const most = limit === 0 && counted !== undefined ? 0 : page.limit;
   const query = { cursor: page.after, limit: most, offset: counted };
   return { outcome: "call", channel, command: { method: "marks", request: query } };

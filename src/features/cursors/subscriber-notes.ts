@@ -1,6 +1,6 @@
 import type { ChannelOptions } from "../../config/config.ts";
 import type { RelayEntry } from "../../contract/relay-batch.ts";
-import type { SessionIdentity } from "../../contract/session-snapshot.ts";
+import type { SessionIdentity, DeliveryNote } from "../../contract/session-snapshot.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import type {
   ObjectPart,
@@ -8,18 +8,13 @@ import type {
   PartedGateway,
   PartedObject,
 } from "../../object/part.ts";
-import {
-  type DeliveryNotes,
-  type DeliveryStart,
-  type PingedSession,
-} from "../../session/observer.ts";
+import type { DeliveryNotes, DeliveryStart, PingedSession } from "../../session/observer.ts";
 import { pingAnsweredMs } from "../../session/liveness.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import type { Session } from "../../session/session.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { addProof, type Coverage, type UserProofs } from "./coverage.ts";
 import { cursorLimits } from "./limits.ts";
-import { noteAtPing, noteOfStart, provenBy, type SentPosition } from "./delivery-note.ts";
 
 declare module "../../contract/relay-batch.ts" {
   interface RelayEntries {
@@ -198,4 +193,69 @@ export function positionOf(
   const { epoch, offset: top } = position ?? { epoch: "", offset: 0 };
   const sent = firstWaitingOffset === undefined ? top : Math.min(top, firstWaitingOffset - 1);
   return { epoch, top, sent, begun: newEpoch === "from now on" ? top : 0 };
+}
+
+/** How far the subscribers of a channel in one object are. */
+export interface SentPosition {
+  /** "" where the channel has no stream, or isn't known to have one. */
+  readonly epoch: string;
+  /** The newest offset that they have been sent, or are about to be. */
+  readonly top: number;
+  /** Everything up to this offset has been handed to their sockets. */
+  readonly sent: number;
+  /** Where a subscriber is, that has been there since before the epoch, or that isn't known to have been. */
+  readonly begun: number;
+}
+
+/** The note of a subscription that begins. */
+function noteOfStart(
+  { epoch, top }: SentPosition,
+  start: DeliveryStart | undefined,
+  nowMs: number,
+): DeliveryNote {
+  const since = Math.min(start?.since ?? top, top);
+  const recovered = start?.isClients === true;
+  return { epoch, since, offset: since, atMs: nowMs, sent: since, recovered };
+}
+
+/**
+ * The note when a ping is sent.
+ *
+ * @param answeredMs when the ping before was answered, at the latest; undefined if it isn't known to be
+ * @param isTold     whether an answer to this ping can be told from an earlier one
+ * @returns the same note if it says the same
+ */
+export function noteAtPing(
+  note: DeliveryNote,
+  answeredMs: number | undefined,
+  at: SentPosition,
+  isTold: boolean,
+  nowMs: number,
+): DeliveryNote {
+  if (note.epoch !== at.epoch) {
+    const { epoch, begun, sent } = at;
+    const fresh = { epoch, since: begun, offset: begun, atMs: nowMs, recovered: false };
+    return { ...fresh, sent: isTold ? Math.max(sent, begun) : begun };
+  }
+  const { offset, atMs } = arrived(note, answeredMs);
+  const sent = isTold ? Math.max(at.sent, offset) : offset;
+  if (offset === note.offset && sent === note.sent) return note;
+  return { ...note, offset, atMs, sent };
+}
+
+/** What a note proves; undefined for nothing. */
+export function provenBy(note: DeliveryNote, answeredMs: number | undefined): Coverage | undefined {
+  const { epoch, since, recovered } = note;
+  const { offset, atMs } = arrived(note, answeredMs);
+  if (epoch === "") return undefined;
+  if (offset > since) return { epoch, since, offset, by: "ping", atMs };
+  return recovered ? { epoch, since, offset, by: "recovery", atMs } : undefined;
+}
+
+function arrived(
+  { offset, atMs, sent }: DeliveryNote,
+  answeredMs: number | undefined,
+): Pick<DeliveryNote, "offset" | "atMs"> {
+  const isMore = answeredMs !== undefined && sent > offset;
+  return isMore ? { offset: sent, atMs: answeredMs } : { offset, atMs };
 }

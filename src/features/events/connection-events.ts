@@ -1,5 +1,5 @@
 import type { EventsConfig, EventType } from "./config.ts";
-import { hashOf } from "../../contract/text-hash.ts";
+import { hashOf } from "../../contract/object-names.ts";
 import { connectionLost } from "../../protocol/codes.ts";
 import type { EndCode } from "../../session/observer.ts";
 import { eventLimits } from "./limits.ts";
@@ -51,7 +51,7 @@ export class ConnectionEvents {
   }
 
   /**
-   * Compares, in a fresh instance and once, what was reported to the backend with what is there, and reports the difference.
+   * Compares, in a fresh instance and once, what was reported to the backend with the existing connections, and reports the difference.
    * It is called before anything is sent, and before an event may overwrite rows that are still to be compared.
    */
   compare(): void {

@@ -4,7 +4,6 @@ import type { Config } from "../../config/config.ts";
 import type { EventType } from "./config.ts";
 import { ConnectionEvents } from "./connection-events.ts";
 import { isReported, publicationEvent } from "./event.ts";
-import { Occupancy } from "./occupancy.ts";
 import { type EventBatch, Outbox } from "./outbox.ts";
 import { type ReportedConnection, ReportedTable } from "./reported-table.ts";
 import { eventLimits } from "./limits.ts";
@@ -240,3 +239,33 @@ interface EventDeliverySetup {
   /** Ends the object's work on an answer: it has to call {@link EventDelivery.ended}, and to set the alarm. */
   readonly endEvent: (nowMs: number) => void;
 }
+
+/**
+ * Tells a backend when a channel gets its first subscriber, and when it has lost its last one (rule E10). What was told
+ * last is noted in the rows of the outbox, so the two alternate, through crashes.
+ */
+export class Occupancy {
+  readonly #outbox: Outbox;
+  readonly #channel: string;
+
+  constructor(outbox: Outbox, channel: string) {
+    this.#outbox = outbox;
+    this.#channel = channel;
+  }
+
+  /**
+   * The object calls it when its work on a frame, a call or its alarm ends.
+   *
+   * @param isOccupied whether the channel has subscribers, here or on gateways; undefined if that isn't known: then it is as it
+   *                   was told
+   */
+  note(isOccupied: boolean | undefined, nowMs: number): void {
+    if (isOccupied === undefined) return;
+    if (isOccupied === (this.#outbox.mark(markName) !== undefined)) return;
+    this.#outbox.setMark(markName, isOccupied ? "1" : undefined);
+    const type = isOccupied ? "channel_occupied" : "channel_vacated";
+    this.#outbox.append({ type, channel: this.#channel }, nowMs);
+  }
+}
+
+const markName = "occupied";

@@ -3,7 +3,7 @@ import type { ConnectionEvents } from "./connection-events.ts";
 import type { ReportedConnection } from "./reported-table.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { transportOf } from "../../session/transport-name.ts";
+import { transportOf } from "../../session/connection-state.ts";
 
 /** Reports a session to a backend; undefined if this one isn't reported. */
 export function sessionEvents(

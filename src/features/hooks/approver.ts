@@ -13,11 +13,11 @@ import type {
   Questions,
   CommandSession,
 } from "../../session/ports.ts";
-import { protocolOf, transportOf } from "../../session/transport-name.ts";
+import { protocolOf, transportOf } from "../../session/connection-state.ts";
 import type { RefusedCommand } from "../../session/decision.ts";
 import { connectAnswer } from "./connect-answer.ts";
 import { afterConnect, fitHeaders, headersFor, withEmulated, withTrace } from "./headers.ts";
-import { failedAnswer, type HookAnswer, type HookRefused, type Hooks, reasonOf } from "./hooks.ts";
+import { failedAnswer, type HookAnswer, type HookRefused, Hooks, reasonOf } from "./hooks.ts";
 import { type HookClient, type HookSubject, hookRequest } from "./request.ts";
 import {
   type Invalid,
@@ -28,6 +28,7 @@ import {
   parseSubscribeResult,
 } from "./response.ts";
 import { ServerRefresh } from "./server-refresh.ts";
+import type { ObjectPart, PartHost } from "../../object/part.ts";
 
 /**
  * Lets backends decide on commands of one object's sessions (docs/protocol.md 7). What it keeps of a session is there only
@@ -207,4 +208,14 @@ function clientOf(session: CommandSession, { includesMeta }: HookTarget): HookCl
     user,
     ...(meta === undefined ? {} : { meta }),
   };
+}
+
+/** The hooks of an object: asks backends for its sessions, and for other parts, which share the bounds of a backend. */
+export class ObjectHooks extends Hooks implements ObjectPart {
+  readonly ofSessions = { approver: new BackendApprover(this) };
+}
+
+/** Makes the hooks of an object; undefined where the configuration has none. */
+export function newHooks({ config, askBackend }: PartHost): ObjectHooks | undefined {
+  return config.hooks.targets.size === 0 ? undefined : new ObjectHooks(askBackend);
 }

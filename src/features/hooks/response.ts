@@ -19,7 +19,7 @@ import { isKey, type MapPublishRequest, type MapRemoveRequest } from "../maps/ma
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { int32Max } from "../../protocol/fields.ts";
-import { parseServerFilter } from "../../protocol/json/server-filter.ts";
+import { parseServerFilter } from "../../protocol/json/decode.ts";
 import { type JsonText, memberText, parseJsonObject } from "../../protocol/json/text.ts";
 import { memberUint64 } from "../../protocol/json/fields.ts";
 import { parseBase64, type Payload, payloadLength, payloadOf } from "../../protocol/payload.ts";

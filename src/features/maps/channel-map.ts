@@ -10,7 +10,17 @@ import type {
 import { mapLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { MapExpiry } from "./map-expiry.ts";
-import { type MapPage, pageRows, readPage } from "./map-page.ts";
+import {
+  type MapPage,
+  pageRows,
+  readPage,
+  type ChangeFailure,
+  type MapChangeOutcome,
+  type MapCounts,
+  type MapPageOutcome,
+  type MapStatePage,
+  type MapStateOutcome,
+} from "./map-outcomes.ts";
 import { KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
 import { type AppendOutcome, type GrowingMap, MapGrowth } from "./growth/map-growth.ts";
 import { SharedPages } from "./shared-pages.ts";
@@ -30,14 +40,6 @@ import {
 import type { MapStore } from "./map-store.ts";
 import { recoverPage, type Recovery, withoutOutgrown } from "../../channel/recovery.ts";
 import type { PublicationStore } from "../../channel/publication-store.ts";
-import type {
-  ChangeFailure,
-  MapChangeOutcome,
-  MapCounts,
-  MapPageOutcome,
-  MapStatePage,
-  MapStateOutcome,
-} from "./map-outcomes.ts";
 import type { Changer } from "../../channel/publication-request.ts";
 
 /**

@@ -15,11 +15,18 @@ import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
-import { badRequest, failWith, refuseByOptions, refuseWith } from "../../session/decision.ts";
-import { type Caller, callerOf, isPermitted, mayAsk } from "../../session/grant.ts";
-import { ask, type CommandSession, type RunningCommand } from "../../session/ports.ts";
+import { badRequest, failWith, refuse, refuseWith } from "../../session/decision.ts";
+import { callerOf } from "../../session/grant.ts";
+import { clientsMapOf, mayRemoveKey, maySetKey } from "./may.ts";
+import {
+  ask,
+  type CommandSession,
+  type RunningCommand,
+  type SubscriptionType,
+} from "../../session/ports.ts";
 import type { SubscriptionPart } from "../../session/channels.ts";
 import { clientInfo } from "../../session/subscription.ts";
+import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 
 declare module "../../session/ports.ts" {
   interface Questions {
@@ -42,74 +49,43 @@ declare module "../../session/ports.ts" {
  * Sets or removes a key of a map for a client. A client that is subscribed gets the change before this reply (rule O4).
  * A change that does nothing, because of the key's mode or version, is answered like any other.
  */
-export function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
+function changeMap(command: RunningCommand<PublishRequest>, known: KnownChannel): void {
   const { session, request, done } = command;
-  const { map } = known.options;
-  // The keys of a presence map are those of another channel's clients.
-  const isOwn = map !== undefined && known.options.subscriptionType === "map";
-  if (!isOwn || request.type !== subscriptionTypes.map) {
-    done(failWith(errorCodes.badRequest));
-    return;
-  }
   const { channel, data = emptyPayload, removed } = request;
-  const hook = removed ? map.removeHook : map.publishHook;
-  const caller = callerOf(session, channel, known);
-  const option = removed ? "remove" : "publish";
-  const isAllowed = mayChange(known, option, caller);
-  const key = keyOf(session, request.key, map);
-  if (!isAllowed || key === undefined) {
-    const reason = `no map.allow_${option}_for_… option lets this client, or it has no map.client_key`;
-    done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
-  } else if (key !== "" && !isKey(key)) done(badRequest);
-  else if (removed) {
-    if (hook === undefined) change(command, plainRemove(key));
-    else removeByHook(command, { channel, key }, hook);
-  } else if (!acceptsData(known.options, data)) done(badRequest);
-  else if (hook === undefined) {
-    const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
-    change(command, own);
-  } else publishByHook(command, { channel, key, data }, hook);
+  const caller = callerOf(session, channel);
+  const map = clientsMapOf(known.options);
+  const may = removed ? mayRemoveKey(known, caller) : maySetKey(known, caller);
+  if (request.type !== subscriptionTypes.map) done(failWith(errorCodes.badRequest));
+  else if (may.allowed === false) done(refuse(may));
+  else {
+    const key = keyOf(session, request.key, map);
+    if (key !== "" && !isKey(key)) done(badRequest);
+    else if (removed) {
+      if (may.allowed === "asked") removeByHook(command, { channel, key }, may.by);
+      else change(command, plainRemove(key));
+    } else if (!acceptsData(known.options, data)) done(badRequest);
+    else if (may.allowed === "asked") publishByHook(command, { channel, key, data }, may.by);
+    else {
+      const own = { method: "map_publish", request: plainMapPublish(key, data) } as const;
+      change(command, own);
+    }
+  }
 }
 
-/** Whether a client may set or remove keys of a map, or a backend may let it. */
-export function mayChange(
-  known: KnownChannel,
-  what: "publish" | "remove",
-  caller: Caller,
-): boolean {
-  const { map } = known.options;
-  if (map === undefined || !mayAsk(known, caller)) return false;
-  if ((what === "publish" ? map.publishHook : map.removeHook) !== undefined) return true;
-  return isPermitted(
-    caller,
-    "pub",
-    what === "publish"
-      ? {
-          client: map.allowPublishForClient,
-          subscriber: map.allowPublishForSubscriber,
-          anonymous: map.allowPublishForAnonymous,
-        }
-      : {
-          client: map.allowRemoveForClient,
-          subscriber: map.allowRemoveForSubscriber,
-          anonymous: map.allowRemoveForAnonymous,
-        },
-  );
-}
-
-/** The key that a client changes; undefined for an anonymous user where the user's ID is the key. */
+/** The key that a client changes, which may change one. */
 export function keyOf(
-  session: CommandSession,
+  { identity, user }: CommandSession,
   key: string,
-  { clientKey }: MapOptions,
-): string | undefined {
-  switch (clientKey) {
+  map: Pick<MapOptions, "clientKey"> | undefined,
+): string {
+  switch (map?.clientKey) {
+    case undefined:
     case "":
       return key;
     case "client_id":
-      return session.identity.client;
+      return identity.client;
     case "user_id":
-      return session.user === "" ? undefined : session.user;
+      return user;
   }
 }
 
@@ -178,3 +154,12 @@ function removeByHook(
     } else done(answer);
   });
 }
+
+/** Subscriptions to maps, presence maps included (docs/protocol.md 3.4). */
+export const mapSubscriptions: SubscriptionType = {
+  goOn: continueMapFlow,
+  refuse: lostFlow,
+  begin: beginMapFlow,
+  publish: changeMap,
+  asksBeforePublish: ({ map }) => (map?.publishHook ?? map?.removeHook) !== undefined,
+};

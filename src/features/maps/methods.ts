@@ -10,8 +10,14 @@ import { errorCodes } from "../../protocol/codes.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { payloadLength, type Payload } from "../../protocol/payload.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
-import { type Call, type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
-import { refusedKey, refusedKeyText } from "../../api/key.ts";
+import {
+  type Call,
+  type ParsedEntry,
+  type Refused,
+  refusedRequest,
+  refusedKey,
+  refusedKeyText,
+} from "../../api/command.ts";
 import {
   formatProblem,
   overLimit,

@@ -4,7 +4,7 @@ declare module "../../contract/object-calls.ts" {
   interface AddedObjectCalls extends Pick<MetricsCalls, "report"> {}
 }
 
-declare module "../../contract/carried-report.ts" {
+declare module "../../contract/channel-call.ts" {
   interface CarriedReport extends Pick<MetricsReport, "counters" | "histograms"> {
     /** All of its gauges that aren't 0; absent if they are as they were with an answer or a report before. */
     readonly gauges?: readonly GaugeValue[];

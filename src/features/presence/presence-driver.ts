@@ -1,7 +1,6 @@
 import { PresenceListing, shownClients } from "../../channel/presence.ts";
 import { mirrorChange, type PresenceMap } from "./presence-map.ts";
-import type { PresenceTeller, PresenceTelling } from "./presence-teller.ts";
-import type { PresenceTold } from "./presence-call.ts";
+import type { PresenceTeller, PresenceTelling, PresenceTold } from "./presence-teller.ts";
 import type { ChannelPresenceReply, PresenceKind } from "../../contract/relay-request.ts";
 import { limits } from "../../limits.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
@@ -10,7 +9,7 @@ import { MirrorDriver } from "../maps/mirror/mirror-driver.ts";
 import type { MirrorToldReply } from "../maps/mirror/mirror-map.ts";
 import { NextTimer } from "../../object/alarm-schedule.ts";
 import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
-import { gatherPresence } from "../../object/gather-presence.ts";
+import { gatherPresence } from "../../object/channel-presence.ts";
 import { answerOf } from "../../object/object-call.ts";
 
 /** Tells the presence maps of a channel who comes and goes, and lists the subscribers: `PresenceTeller` decides when. */

@@ -1,4 +1,4 @@
-import type { PresenceChange } from "./presence-call.ts";
+import type { PresenceChange } from "./presence-teller.ts";
 import { noPayload } from "../../protocol/payload.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";

@@ -6,7 +6,8 @@ import { limits } from "../../limits.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import { type SubRefreshRequest, subRefreshTypes } from "../../protocol/command.ts";
 import type { TrackedKey } from "./tracked-keys.ts";
-import { badRequest, type Decision, failWith, refuseWith } from "../../session/decision.ts";
+import { badRequest, type Decision, failWith, refuse, refuseWith } from "../../session/decision.ts";
+import { mayTrack } from "./may.ts";
 import type { TrackChange } from "../../session/ports.ts";
 import { isTracking } from "./tracking.ts";
 import { mayRead } from "../../session/rate-limit.ts";
@@ -86,9 +87,9 @@ function readTracks(
   const keys = new Map<string, TrackedKey>();
   let expireAtSeconds = Number.POSITIVE_INFINITY;
   for (const [index, { items }] of track.entries()) {
-    const verdict = verdicts[index] ?? { outcome: "invalid" };
-    if (verdict.outcome !== "verified") return refusalOf(verdict.outcome);
-    const endSeconds = verdict.expireAtSeconds || Number.POSITIVE_INFINITY;
+    const may = mayTrack(verdicts[index] ?? { outcome: "invalid" });
+    if (!may.allowed) return refuse(may);
+    const endSeconds = may.expireAtSeconds || Number.POSITIVE_INFINITY;
     expireAtSeconds = Math.min(expireAtSeconds, endSeconds);
     const endsAtMs = endSeconds * 1_000 + trackExpiredExtraDelayMs;
     for (const { key, version } of items) {
@@ -102,20 +103,6 @@ function readTracks(
   }
   for (const key of untrack) keys.delete(key);
   return { outcome: "read", keys: [...keys.values()], expireAtSeconds };
-}
-
-function refusalOf(outcome: Exclude<TrackVerdict["outcome"], "verified">): Decision {
-  switch (outcome) {
-    case "invalid":
-      return refused(
-        errorCodes.permissionDenied,
-        "a signature isn't one of these keys for this user and channel",
-      );
-    case "expired":
-      return refused(errorCodes.tokenExpired, "a signature has expired");
-    case "unavailable":
-      return refused(errorCodes.internal, "the client tracks keys before its connect is answered");
-  }
 }
 
 const tooManyKeys = "the connection or the channel has too many tracked keys";

@@ -1,14 +1,95 @@
-import type { ChannelPart } from "../../channel/channel-part.ts";
-import { pollCallers, pollCalls } from "./calls.ts";
-import type { Feature } from "../feature.ts";
-import { OwnTracking } from "./own-tracking.ts";
-import { PollDriver } from "./poll-driver.ts";
+import type { AddedGatewayCalls } from "../../contract/object-calls.ts";
+import type { MakeCall } from "../../object/object-call.ts";
+import type { AddedCalls, PartedGateway } from "../../object/part.ts";
+import type { PollBatch, PollBatchReply } from "./poll-batch.ts";
 import { GatewayTracking } from "./gateway-tracking.ts";
-import { ObjectTrackRows } from "./track-rows.ts";
-import { pollSubscriptions } from "./subscription-type.ts";
-import { SharedPoll } from "./shared-poll.ts";
 import { errorCodes } from "../../protocol/codes.ts";
+import { subscriptionTypes } from "../../protocol/command.ts";
+import { cancelled, type Decision, failWith, type Grant } from "../../session/decision.ts";
+import type { GrantedSubscribe, SubscriptionType } from "../../session/ports.ts";
+import { withRoom } from "../../session/subscribe.ts";
+import { changeTracks } from "./change-tracks.ts";
+import { isTracking } from "./tracking.ts";
+import type { ChannelPart } from "../../channel/channel-part.ts";
+import type { Feature } from "../feature.ts";
+import { OwnTracking } from "./local-tracks.ts";
+import { PollDriver } from "./poll-driver.ts";
+import { ObjectTrackRows } from "./track-rows.ts";
+import { SharedPoll } from "./shared-poll.ts";
 import { pollMethods, pollOperations } from "./publish.ts";
+
+declare module "../../contract/object-calls.ts" {
+  interface AddedGatewayCalls {
+    /** Takes what has changed of keys, and passes it on to the connections here that track them (rule SP7). */
+    polled(batch: PollBatch): Promise<PollBatchReply>;
+  }
+}
+
+type PollCalls = Pick<AddedGatewayCalls, "polled">;
+
+/** Makes the call. */
+export const pollCallers: { readonly polled: MakeCall<"polled"> } = {
+  polled: (objects, to, request) => objects.gateway(to, (object) => object.polled(...request)),
+};
+
+/** The call with which a channel's object tells a gateway of changes. */
+export const pollCalls: AddedCalls<PollCalls, PartedGateway> = {
+  polled: {
+    answer(object, [batch], done) {
+      object.happened("batch");
+      const nowMs = object.platform.nowMs();
+      if (object.backlog.overloaded()) {
+        done({ outcome: "busy" });
+        return;
+      }
+      const reply = object.part(GatewayTracking)?.polled(batch, nowMs) ?? { outcome: "left" };
+      if (reply.outcome !== "busy") object.endEvent(nowMs);
+      done(reply);
+    },
+  },
+};
+
+/**
+ * Subscriptions to shared polls (docs/protocol.md 3.5). Such a subscription begins with the epoch of the versions (rule
+ * SP8), and gets the changes of the keys that it tracks. Only backends publish (rule SP11).
+ */
+export const pollSubscriptions: SubscriptionType = {
+  begin: (granted, asStream) =>
+    withEpoch(granted, (grant) =>
+      grant.outcome === "granted" ? asStream(grant) : granted.done(grant),
+    ),
+  changeTracks,
+};
+
+/** Finds out the epoch, which the client is told as a position. */
+function withEpoch(
+  { session, grant, request, options, nowMs }: GrantedSubscribe,
+  done: (grant: Grant | Decision) => void,
+): void {
+  const { channel, filter, serverFilter } = grant.subscription;
+  const isFiltered = (filter ?? serverFilter) !== undefined;
+  // A delta's base is what the connection was sent of the key before.
+  const hasDeltas = request.delta !== "" && options.allowDelta && !isFiltered;
+  const tracking = session.context.channels.parts.find(isTracking);
+  if (tracking === undefined) {
+    done(failWith(errorCodes.notAvailable));
+    return;
+  }
+  session.subscriptions.reserve(channel);
+  tracking.epoch(channel, nowMs, (reply) => {
+    if (session.closed) return;
+    session.subscriptions.release(channel);
+    if (session.takeCancelled(channel)) done(cancelled);
+    else if (reply.outcome === "failed") done(failWith(reply.error));
+    else {
+      const { epoch } = reply;
+      const delta = hasDeltas ? { delta: true as const } : {};
+      const subscription = { ...grant.subscription, ...delta, pollEpoch: epoch };
+      const replyFields = { type: subscriptionTypes.shared_poll, position: { epoch, offset: 0 } };
+      done(withRoom(session, { ...grant, subscription, replyFields }));
+    }
+  });
+}
 
 /** On a channel that is no shared poll. */
 const noPoll: ChannelPart = {

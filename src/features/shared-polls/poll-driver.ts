@@ -1,6 +1,6 @@
 import type { SharedPollOptions } from "./config.ts";
 import type { HookAnswer } from "../hooks/hooks.ts";
-import { ObjectHooks } from "../hooks/object-hooks.ts";
+import { ObjectHooks } from "../hooks/approver.ts";
 import { parsePollResult, type PollAnswer, pollRequestBody } from "./refresh-hook.ts";
 import { pollLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";

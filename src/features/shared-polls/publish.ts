@@ -3,8 +3,7 @@ import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
-import { type ParsedEntry, refusedRequest } from "../../api/command.ts";
-import { refusedKey } from "../../api/key.ts";
+import { type ParsedEntry, refusedRequest, refusedKey } from "../../api/command.ts";
 import {
   formatProblem,
   overLimit,

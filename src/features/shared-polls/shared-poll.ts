@@ -14,15 +14,14 @@ import type { ChannelOperation, FailedReply } from "../../contract/channel-call.
 import type { RelayReply, RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { Payload } from "../../protocol/payload.ts";
-import { LeftKeys } from "./left-keys.ts";
-import { contentOf, isSameContent, type PolledKey } from "./polled-key.ts";
+import { LeftKeys, contentOf, isSameContent, type PolledKey } from "./polled-key.ts";
 import { PollCycle, type PollQuestion } from "./poll-cycle.ts";
 import { Watcher } from "./watcher.ts";
 
 /**
  * The keys of one shared poll, in its channel's object (rules SP1 to SP10): who tracks them, which version and data each
  * has, when the backend is asked for which of them, and which gateway is to be told what. Everything is in memory: a new
- * instance knows nothing, and whoever tracked a key of the instance before is told so, and tracks the key again.
+ * instance knows nothing. A watcher of the earlier instance is answered so, and tracks its keys again.
  *
  * It is synchronous: its owner asks the backend what {@link ask} says, calls the gateways that {@link deliveries} names,
  * and reports the outcomes.

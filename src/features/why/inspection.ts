@@ -7,7 +7,7 @@ import type { TrailAnswer, TracedConnection, TrailQuery } from "./trail.ts";
 import { trailLimits } from "./limits.ts";
 import type { Tags } from "../../protocol/publication.ts";
 import { type ClientTrail, isAsked } from "./client-trail.ts";
-import { protocolOf, transportOf } from "../../session/transport-name.ts";
+import { protocolOf, transportOf } from "../../session/connection-state.ts";
 import type { CommandSession } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
 

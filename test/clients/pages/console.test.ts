@@ -166,8 +166,11 @@ function inBrowser(browser: string): void {
     await page.sees("The map is empty.");
 
     for (const [link, text] of [
-      ["Namespaces", "Clients may not publish."],
-      ["Namespaces", "Clients may not set keys."],
+      ["Namespaces", "Clients may not publish: “no allow_publish_for_… option lets this client”."],
+      [
+        "Namespaces",
+        "Clients may not set keys: “no map.allow_publish_for_… option lets this client",
+      ],
       ["Namespaces", "Every subscriber with a user may set keys."],
       ["Namespaces", "To a channel whose name ends with users, such as pad:#42, only these may"],
       ["Namespaces", "A map has at most 100,000 keys."],

@@ -20,7 +20,7 @@ interface PackageFile {
 /** The project's Worker, as the kit runs it, with a client of the project's own. */
 const script = `
 import { startDormouse } from "dormouse-realtime/test";
-const rt = await startDormouse({ worker: "src/index.ts", prefix: "/realtime" });
+const rt = await startDormouse({ worker: ${JSON.stringify(join("src", "index.ts"))}, prefix: "/realtime" });
 const ann = await rt.client({ user: "ann", subscribe: ["chat:lobby"] });
 await rt.publish("chat:lobby", "hello");
 console.log(JSON.stringify(await ann.received("chat:lobby", 1)));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { matchesGlob } from "../../../src/access/glob.ts";
+import { matchesGlob } from "../../../src/access/name-glob.ts";
 
 it.each([
   ["", "", true],

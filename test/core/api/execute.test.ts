@@ -51,16 +51,6 @@ describe("publish", () => {
     expect(ask(unkept, { method: "publish", request })).toEqual({ result: "{}" });
   });
 
-  it("[H9] answers a version that isn't newer with the top position", () => {
-    const channel = kept();
-    const request = publishing(1, { version: 3n });
-    ask(channel, { method: "publish", request });
-    publish(channel, 2);
-    expect(ask(channel, { method: "publish", request })).toEqual({
-      result: '{"offset":2,"epoch":"abcd"}',
-    });
-  });
-
   it("[I4] is refused with 111 beyond the limit of keys", () => {
     const channel = openChannel(new NodeSql());
     for (let index = 0; index < limits.idempotencyKeysMax; index++) {

@@ -5,7 +5,7 @@ import { messagePackToJson } from "../../../src/api/messagepack.ts";
 import { parseBatch } from "../../../src/api/batch.ts";
 import { parseCommand } from "../../../src/api/methods.ts";
 import { limits } from "../../../src/limits.ts";
-import { depthMax } from "../../../src/protocol/messagepack/scan.ts";
+import { depthMax } from "../../../src/protocol/messagepack/value.ts";
 import { fromHex } from "../protocol/messagepack/hex.ts";
 import { caller } from "./channel-config.ts";
 
@@ -63,14 +63,8 @@ describe("a MessagePack request", () => {
   it.each([
     ["nothing", ""],
     ["two values", "80 80"],
-    ["a map cut short", "81 a1 61"],
     ["NaN", "81 a161 cb 7ff8000000000000"],
     ["infinity", "81 a161 ca 7f800000"],
-    ["a key that is a number", "81 01 01"],
-    ["the key __proto__", "81 a9 5f5f70726f746f5f5f 80"],
-    ["an extension", "81 a161 d4 05 00"],
-    ["a string that isn't UTF-8", "81 a161 a1 ff"],
-    ["4 billion elements that aren't there", "dd ffffffff"],
     ["too many levels", `${"91".repeat(depthMax)}90`],
   ])("[W6] is refused: %s", (_, hex) => {
     expect(messagePackToJson(fromHex(hex))).toBeUndefined();

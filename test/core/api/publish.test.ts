@@ -78,18 +78,12 @@ describe("a publish request", () => {
 });
 
 describe("the data of a publish request", () => {
-  it.each([
-    `{"z":1,"a":12345678901234567890,"z":2}`,
-    `[1.0, 1e2,  -0]`,
-    String.raw`"\u0041\/\ud83d\ude00"`,
-    `"é 😀"`,
-    "null",
-    "false",
-    "0",
-    `""`,
-  ])("[W2] is taken over byte for byte: %s", (data) => {
-    expect(publicationOf(`{"data": ${data} ,"channel":"news"}`).data).toBe(data);
-  });
+  it.each([`{"z":1,"a":12345678901234567890,"z":2}`, "null", `""`])(
+    "[W2] is taken over byte for byte: %s",
+    (data) => {
+      expect(publicationOf(`{"data": ${data} ,"channel":"news"}`).data).toBe(data);
+    },
+  );
 
   it("[W7] is the text that b64data encodes, byte for byte", () => {
     const data = `{"b":1.0,"a":"é"}`;
@@ -175,21 +169,15 @@ describe("the version of a publish request", () => {
     expect(publicationOf(withVersion(digits)).version).toBe(version);
   });
 
-  it.each([
-    "18446744073709551616",
-    "100000000000000000000000",
-    "-1",
-    "1.0",
-    "1e3",
-    `"1"`,
-    "true",
-    "[1]",
-  ])("[W4] makes the request malformed when it is %s", (version) => {
-    expect(parse(withVersion(version))).toStrictEqual({
-      outcome: "malformed",
-      detail: "the field version must be an unsigned 64 bit integer",
-    });
-  });
+  it.each(["18446744073709551616", "1.0", "1e3"])(
+    "[W4] makes the request malformed when it is %s",
+    (version) => {
+      expect(parse(withVersion(version))).toStrictEqual({
+        outcome: "malformed",
+        detail: "the field version must be an unsigned 64 bit integer",
+      });
+    },
+  );
 });
 
 describe("a publish request is refused", () => {
@@ -266,20 +254,12 @@ describe("a publish request is refused", () => {
 });
 
 describe("a publish request is malformed", () => {
+  // The test of the OpenAPI schema tries values of every type for each field.
   it.each([
     ["[]", "the request must be an object"],
-    ["1", "the request must be an object"],
     [`{"channel":1,"data":1}`, "the field channel must be a string"],
     [`{"channel":"news","data":1,"tags":["a"]}`, "the field tags must be an object"],
-    [`{"channel":"news","data":1,"tags":"a"}`, "the field tags must be an object"],
     [`{"channel":"news","data":1,"skip_history":1}`, "the field skip_history must be a boolean"],
-    [`{"channel":"news","data":1,"delta":"true"}`, "the field delta must be a boolean"],
-    [
-      `{"channel":"news","data":1,"idempotency_key":5}`,
-      "the field idempotency_key must be a string",
-    ],
-    [`{"channel":"news","data":1,"version_epoch":5}`, "the field version_epoch must be a string"],
-    [`{"channel":"news","b64data":5}`, "the field b64data must be a string"],
   ])("[W4] when it is %s", (request, detail) => {
     expect(parse(request)).toStrictEqual({ outcome: "malformed", detail });
   });

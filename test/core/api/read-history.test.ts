@@ -41,11 +41,7 @@ describe("a history request", () => {
   });
 
   it.each([
-    [`{"channel":"news","limit":1.5}`, "the field limit must be a 32 bit integer"],
     [`{"channel":"news","limit":2147483648}`, "the field limit must be a 32 bit integer"],
-    [`{"channel":"news","limit":"1"}`, "the field limit must be a 32 bit integer"],
-    [`{"channel":"news","reverse":1}`, "the field reverse must be a boolean"],
-    [`{"channel":"news","since":[]}`, "the field since must be an object"],
     [`{"channel":"news","since":{"epoch":1}}`, "the field since.epoch must be a string"],
     [
       `{"channel":"news","since":{"offset":-1}}`,

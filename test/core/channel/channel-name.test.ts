@@ -119,40 +119,6 @@ describe("the users in a channel name", () => {
   });
 });
 
-describe("a channel that not everybody may subscribe to", () => {
-  const actions = ["Publish", "Presence", "History"] as const;
-  const forClients = Object.fromEntries(
-    actions.map((action) => [`allow_${action.toLowerCase()}_for_client`, true]),
-  );
-
-  /** The actions that a name's namespace opens to clients, and those that it opens to subscribers. */
-  function opened(name: string, more: object) {
-    const options = { allow_user_limited_channels: true, ...forClients, ...more };
-    const config = configured({ channel: { without_namespace: options } }).channel;
-    const resolved = resolveChannel(name, config);
-    if (resolved.outcome !== "resolved") throw new Error(resolved.outcome);
-    const openTo = (whom: "Client" | "Subscriber") =>
-      actions.filter((action) => resolved.options[`allow${action}For${whom}`]);
-    return { clients: openTo("Client"), subscribers: openTo("Subscriber") };
-  }
-
-  it.each(["$news", "news#42"])("[A5] is open as its namespace is: %s", (name) => {
-    expect(opened(name, {})).toEqual({ clients: actions, subscribers: [] });
-  });
-
-  const closed = { limited_channels_for_subscribers_only: true };
-  it.each(["$news", "news#42"])("[A5] is its subscribers' alone on request: %s", (name) => {
-    expect(opened(name, closed)).toEqual({ clients: [], subscribers: actions });
-    const nothing = Object.fromEntries(Object.keys(forClients).map((key) => [key, false]));
-    const publishers = { ...closed, ...nothing, allow_publish_for_subscriber: true };
-    expect(opened(name, publishers)).toEqual({ clients: [], subscribers: ["Publish"] });
-  });
-
-  it("[A5] closes no other channel of its namespace", () => {
-    expect(opened("news", closed)).toEqual({ clients: actions, subscribers: [] });
-  });
-});
-
 describe("the characters of a channel name", () => {
   const badCharacter = {
     outcome: "bad-name",

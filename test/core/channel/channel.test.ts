@@ -1,5 +1,4 @@
 import { sendAll } from "../../support/send-all.ts";
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../src/channel/channel.ts";
 import type { SubscribeOutcome } from "../../../src/channel/channel-outcomes.ts";
@@ -15,24 +14,9 @@ import {
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { recordingSubscribers, RecordingSubscriber } from "../hub/recording-subscriber.ts";
-import { textOf } from "../../support/text-of.ts";
+import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 describe("subscribing and leaving", () => {
-  it("[F5] keeps publications collected before a subscribe for the other subscribers", () => {
-    const channel = openChannel(new NodeSql(), { options: withHistory });
-    const [early, late] = [new RecordingSubscriber("early"), new RecordingSubscriber("late")];
-    subscribe(channel, early);
-    publishNumbers(channel, 1, 2);
-    expect(early.frames).toEqual([]);
-    expect(subscribe(channel, late)).toMatchObject({ position: { offset: 2 } });
-    expect(early.frames).toEqual([]);
-    publishNumbers(channel, 3, 3);
-    sendAll(channel.hub);
-    expect(early.received).toEqual(["1", "2", "3"]);
-    expect(late.received).toEqual(["3"]);
-  });
-
   it("[O3] gives a new subscriber the collected publications by recovery, and not again", () => {
     const channel = openChannel(new NodeSql(), { options: withHistory });
     subscribe(channel, new RecordingSubscriber("early"));
@@ -46,22 +30,6 @@ describe("subscribing and leaving", () => {
     publishNumbers(channel, 4, 4);
     sendAll(channel.hub);
     expect(late.received).toEqual(["4"]);
-  });
-
-  it("[F5] sends the collected publications to a subscriber that leaves, and nothing after them", () => {
-    const channel = openChannel(new NodeSql(), { options: withHistory });
-    const [leaving, staying] = [
-      new RecordingSubscriber("leaving"),
-      new RecordingSubscriber("staying"),
-    ];
-    subscribe(channel, leaving);
-    subscribe(channel, staying);
-    publishNumbers(channel, 1, 2);
-    channel.unsubscribe(leaving);
-    publishNumbers(channel, 3, 3);
-    sendAll(channel.hub);
-    expect(leaving.received).toEqual(["1", "2"]);
-    expect(staying.received).toEqual(["1", "2", "3"]);
   });
 
   it("[O5] announces a leave to the others after the publications before it", () => {
@@ -78,26 +46,6 @@ describe("subscribing and leaving", () => {
     expect(leaving.received).toEqual(["1"]);
     expect(staying.received).toEqual(["1", "leave leaving"]);
     expect(uninterested.received).toEqual(["1"]);
-  });
-
-  it("[P2] doesn't announce the leave of a client without an announced join", () => {
-    const channel = openChannel(new NodeSql());
-    const silent = new RecordingSubscriber("silent", { hearsJoinLeave: true });
-    const staying = new RecordingSubscriber("staying", { hearsJoinLeave: true });
-    subscribe(channel, silent);
-    subscribe(channel, staying);
-    channel.unsubscribe(silent);
-    expect(staying.frames).toEqual([]);
-  });
-
-  it("[O3] gives every subscriber the publications of its subscription, in order", () => {
-    fc.assert(
-      fc.property(fc.boolean(), fc.constantFrom(0, 250), anySteps, (keeps, subscribers, steps) => {
-        const { received, expected } = applySteps(keeps, subscribers, steps);
-        expect(received).toEqual(expected);
-      }),
-      { seed: 20_261_120, numRuns: 300 },
-    );
   });
 });
 
@@ -197,113 +145,9 @@ describe("the entries for gateways", () => {
   });
 });
 
-type Step =
-  | { readonly type: "publish"; readonly skipHistory: boolean }
-  | { readonly type: "join"; readonly who: number; readonly back: number }
-  | { readonly type: "leave"; readonly who: number }
-  | { readonly type: "settle"; readonly laterMs: number };
-
-const who = fc.integer({ min: 0, max: 3 });
-
-const anySteps: fc.Arbitrary<readonly Step[]> = fc.array(
-  fc.oneof(
-    {
-      weight: 5,
-      arbitrary: fc.record({
-        type: fc.constant("publish" as const),
-        skipHistory: fc.oneof(fc.constant(false), fc.boolean()),
-      }),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        type: fc.constant("join" as const),
-        who,
-        back: fc.integer({ min: 0, max: 6 }),
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant("leave" as const), who }) },
-    {
-      weight: 3,
-      arbitrary: fc.record({
-        type: fc.constant("settle" as const),
-        laterMs: fc.constantFrom(0, 0.5, 1, 2, 30),
-      }),
-    },
-  ),
-  { minLength: 10, maxLength: 80, size: "max" },
-);
-
-interface Subscribed {
-  readonly subscriber: RecordingSubscriber;
-  /** How many publications there had been when it joined. */
-  readonly from: number;
-}
-
-/**
- * Applies the steps; gives the received publications of each subscription, and the expected ones from the list of all
- * publications.
- */
-function applySteps(keeps: boolean, subscribers: number, steps: readonly Step[]) {
-  const channel = openChannel(new NodeSql(), { options: keeps ? withHistory : {} });
-  const published: string[] = [];
-  const kept: string[] = [];
-  const [received, expected]: [(readonly string[])[], string[][]] = [[], []];
-  const subscribed = new Map<number, Subscribed>();
-  const always = recordingSubscribers(subscribers);
-  for (const subscriber of always) subscribe(channel, subscriber);
-  const compare = ({ subscriber, from }: Subscribed): void => {
-    received.push(subscriber.received);
-    expected.push(published.slice(from));
-  };
-  let nowMs = 0;
-  for (const step of steps) {
-    switch (step.type) {
-      case "publish": {
-        const data = String(published.length);
-        published.push(data);
-        if (keeps && !step.skipHistory) kept.push(data);
-        channel.publish(publishing(data, step), undefined, 0);
-        break;
-      }
-      case "join": {
-        if (subscribed.has(step.who)) break;
-        const subscriber = new RecordingSubscriber(`user${step.who}`);
-        subscribed.set(step.who, { subscriber, from: published.length });
-        const offset = Math.max(0, kept.length - step.back);
-        received.push(recovered(subscribe(channel, subscriber, { offset, epoch: "" })));
-        expected.push(keeps && kept.length - offset <= 5 ? kept.slice(offset) : []);
-        break;
-      }
-      case "leave": {
-        const current = subscribed.get(step.who);
-        if (current === undefined) break;
-        subscribed.delete(step.who);
-        channel.unsubscribe(current.subscriber);
-        compare(current);
-        break;
-      }
-      case "settle":
-        nowMs += step.laterMs;
-        sendAll(channel.hub);
-        break;
-    }
-  }
-  sendAll(channel.hub);
-  for (const current of subscribed.values()) compare(current);
-  for (const subscriber of always.slice(-1)) compare({ subscriber, from: 0 });
-  return { received, expected };
-}
-
 /** The next entries for gateways. */
 function gatewayEntries(channel: Channel): readonly RelayEntry[] {
   return channel.relay.deliveries(channel.top, 0).flatMap(({ batch }) => batch.entries);
-}
-
-function recovered(outcome: SubscribeOutcome): readonly string[] {
-  return outcome.outcome === "subscribed"
-    ? outcome.publications.map(({ data }) => textOf(data))
-    : [];
 }
 
 function subscribe(

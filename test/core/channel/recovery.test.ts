@@ -4,15 +4,12 @@ import { recover, recoverNewest } from "../../../src/channel/recovery.ts";
 import type { Channel } from "../../../src/channel/channel.ts";
 import type { SubscribeOptions } from "../../../src/channel/channel-outcomes.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
-import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import {
   openChannel,
   positioned,
   positionOf,
   publishing,
-  publishNumbers,
-  unpositioned,
   withHistory,
 } from "../../contract/open-channel.ts";
 import { NodeSql } from "../../support/node-sql.ts";
@@ -127,112 +124,10 @@ describe("subscribing with a position", () => {
       { seed: 20_261_120, numRuns: 1_000 },
     );
   });
-
-  it("[R5] creates no subscription when it fails instead", () => {
-    const channel = opened(withHistory, 300);
-    publishNumbers(channel, 1, 9);
-    const options = { ...positioned, since: { offset: 2, epoch: "" } };
-    expect(subscribe(channel, { ...options, orFail: true }).outcome).toBe("unrecoverable-position");
-    expect(channel.hub.size).toBe(0);
-    expect(subscribe(channel, { ...options, orFail: false })).toEqual({
-      outcome: "subscribed",
-      position: positionOf(channel),
-      recovered: false,
-      publications: [],
-    });
-    expect(channel.hub.size).toBe(1);
-  });
-
-  it("[R4] recovers if the publications fit one reply, and not otherwise", () => {
-    const channel = opened({ ...withHistory, historySize: 20 }, 300);
-    const rowBytes = 100_000;
-    const data = JSON.stringify("x".repeat(rowBytes - 66));
-    const fitting = Math.floor((1_048_576 - limits.answerRestBytes) / rowBytes);
-    for (let count = 0; count <= fitting; count++) channel.publish(publishing(data), undefined, 0);
-    const since = (offset: number) =>
-      subscribe(channel, { ...positioned, since: { offset, epoch: "" } });
-    expect(since(0)).toMatchObject({ recovered: false, publications: [] });
-    expect(since(1)).toMatchObject({ recovered: true, publications: { length: fitting } });
-  });
-
-  it("[R2] recovers nothing once the TTL has ended, but at the top", () => {
-    const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
-    publishNumbers(channel, 1, 3);
-    const since = (offset: number, nowMs: number) =>
-      subscribe(channel, { ...positioned, since: { offset, epoch: "" } }, nowMs);
-    expect(since(2, 999)).toMatchObject({ recovered: true, publications: [{ offset: 3 }] });
-    expect(since(2, 1_000)).toMatchObject({ recovered: false, position: { offset: 3 } });
-    expect(since(3, 1_000)).toMatchObject({ recovered: true, publications: [] });
-  });
-
-  it("[R5] gives no position where none is kept", () => {
-    const plain = { outcome: "subscribed", recovered: false, publications: [] };
-    const since = { offset: 0, epoch: "" };
-    const unkept = opened(withHistory, 300);
-    publishNumbers(unkept, 1, 3);
-    expect(subscribe(unkept, { ...unpositioned, since, orFail: true })).toEqual(plain);
-    const without = opened({}, 300);
-    expect(subscribe(without, { ...positioned, since, orFail: true })).toEqual(plain);
-    expect([unkept.hub.size, without.hub.size]).toEqual([1, 1]);
-  });
-});
-
-describe("joining where only the newest publication matters", () => {
-  it("[R2] gives the newest publication to a client without it, and echoes the offset", () => {
-    const channel = opened(withHistory, 300);
-    publishNumbers(channel, 1, 3);
-    const position = positionOf(channel);
-    const outcome = { outcome: "subscribed", position, recovered: true };
-    const newest = { ...outcome, publications: publications(3) };
-    expect(subscribe(channel, wanting("", 0))).toEqual(newest);
-    expect(subscribe(channel, wanting("other", 3))).toEqual(newest);
-    expect(subscribe(channel, wanting(position.epoch, 1))).toEqual(newest);
-    expect(subscribe(channel, wanting(position.epoch, 3))).toEqual({
-      ...outcome,
-      publications: [],
-    });
-  });
-
-  it("[R5] recovers nothing when nothing was published, or nothing can be read any more", () => {
-    const channel = opened({ historySize: 5, historyTtlMs: 1_000 }, 300);
-    const missing = { outcome: "subscribed", recovered: false, publications: [] };
-    expect(subscribe(channel, wanting("", 0))).toMatchObject(missing);
-    publishNumbers(channel, 1, 3);
-    expect(subscribe(channel, wanting("", 0), 999)).toMatchObject({ recovered: true });
-    expect(subscribe(channel, wanting("", 0), 1_000)).toMatchObject(missing);
-    publishNumbers(channel, 4, 4, 1_000);
-    channel.removeHistory(1_000);
-    const { epoch } = positionOf(channel, 1_000);
-    expect(subscribe(channel, wanting(epoch, 3), 1_000)).toMatchObject(missing);
-    expect(subscribe(channel, wanting(epoch, 3, true), 1_000)).toEqual({
-      outcome: "unrecoverable-position",
-    });
-  });
-
-  it("[F4] recovers nothing when the newest publication is more than a subscriber can take", () => {
-    const channel = opened(withHistory, 300);
-    const data = JSON.stringify("x".repeat(limits.publicationBytesMax - 2));
-    channel.publish(publishing(data), undefined, 0);
-    expect(subscribe(channel, wanting("", 0))).toMatchObject({
-      recovered: false,
-      publications: [],
-    });
-  });
-
-  it("[R2] takes no notice of how much was missed", () => {
-    const channel = opened(withHistory, 1);
-    publishNumbers(channel, 1, 9);
-    expect(subscribe(channel, wanting("", 2))).toMatchObject({ recovered: true });
-  });
 });
 
 function opened(options: Partial<ChannelOptions>, recoveryMaxPublicationLimit: number): Channel {
   return openChannel(new NodeSql(), { options, client: { recoveryMaxPublicationLimit } });
-}
-
-/** Was at a position, and wants the newest publication unless it has it. */
-function wanting(epoch: string, offset: number, orFail = false): SubscribeOptions {
-  return { positioned: true, since: { epoch, offset }, mode: "cache", orFail };
 }
 
 function subscribe(channel: Channel, options: SubscribeOptions, nowMs = 0) {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
   faults,
-  headingAnchors,
   headingNumbers,
   isInTree,
   leadsSomewhere,
@@ -69,28 +68,11 @@ it("no rule of the specification has over 60 words, so that a test can be named 
 });
 
 describe("the reading of citations", () => {
-  it("finds the rules of a specification", () => {
-    const text =
-      "## O. Order\n\n- **O1** A channel has one order (rule **H9**).\n- **O12** More.\n- O3 Not so.\n";
-    expect(ruleIds(text)).toEqual(["O1", "O12"]);
-  });
-
   it("counts the words of a rule, on all of its lines", () => {
     const text = "- **O1** A channel has\n  one order.\n- **SP2** None\n\nThis is no rule.\n";
     expect(ruleWords(text)).toEqual([
       ["O1", 5],
       ["SP2", 1],
-    ]);
-  });
-
-  it("finds the numbers and anchors of headings, and none in code", () => {
-    const text =
-      "# The protocol\n\n## 4. Transports\n\n```\n## 5. Not one\n```\n\n### 4.3 `/emulation`, posted\n";
-    expect([...headingNumbers(text)]).toEqual(["4", "4.3"]);
-    expect([...headingAnchors(text)]).toEqual([
-      "the-protocol",
-      "4-transports",
-      "43-emulation-posted",
     ]);
   });
 

@@ -89,7 +89,7 @@ export function headingNumbers(document: string): ReadonlySet<string> {
 }
 
 /** The anchors that a document's headings have where the repository is hosted. */
-export function headingAnchors(document: string): ReadonlySet<string> {
+function headingAnchors(document: string): ReadonlySet<string> {
   return new Set(
     headings(document).map((title) =>
       title

@@ -1,40 +1,11 @@
 import { readFileSync } from "node:fs";
+import { Type } from "protobufjs";
 import { describe, expect, it } from "vitest";
 import { isCommandName, operationNames } from "../../../src/api/operations.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
-import {
-  unsupportedChannelOptions,
-  unsupportedClientKeys,
-  unsupportedHttpApiKeys,
-  unsupportedSwaggerKeys,
-  unsupportedTokenKeys,
-  type UnsupportedKeys,
-  unsupportedTopLevelKeys,
-} from "../../../src/config/unsupported.ts";
-import {
-  unsupportedHookHttpKeys,
-  unsupportedHookKeys,
-} from "../../../src/features/hooks/backends.ts";
-import {
-  unsupportedChannelProxyKeys,
-  unsupportedRpcPingKeys,
-  unsupportedHookOptions,
-} from "../../../src/features/hooks/config.ts";
-import { unsupportedMapOptions, mapsElsewhere } from "../../../src/features/maps/config.ts";
-import {
-  unsupportedSharedPollKeys,
-  sharedPollsElsewhere,
-} from "../../../src/features/shared-polls/config.ts";
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
-import type {
-  CommandMethod,
-  ConnectRequest,
-  HistoryRequest,
-  PublishRequest,
-  SubRefreshRequest,
-  SubscribeRequest,
-} from "../../../src/protocol/command.ts";
+import { proto } from "../protocol/protobuf/peers.ts";
 
 interface Row {
   readonly section: string;
@@ -118,76 +89,22 @@ function reasonsOf(codes: Record<string, { code: number; reason: string }>): rea
   return Object.values(codes).map(({ code, reason }) => `${code} ${reason}`);
 }
 
-/** The compiler sees to it that none is missing here and in the maps below. */
-const commands: Record<Exclude<CommandMethod, "pong">, true> = {
-  connect: true,
-  subscribe: true,
-  unsubscribe: true,
-  publish: true,
-  presence: true,
-  presence_stats: true,
-  history: true,
-  refresh: true,
-  sub_refresh: true,
-  rpc: true,
-  send: true,
-  ping: true,
-};
-
-const fields: {
-  readonly connect: Record<keyof ConnectRequest, string>;
-  readonly subscribe: Record<keyof SubscribeRequest, string>;
-  readonly publish: Record<keyof PublishRequest, string>;
-  readonly history: Record<keyof HistoryRequest, string>;
-  readonly sub_refresh: Record<keyof SubRefreshRequest, string>;
-} = {
-  connect: {
-    token: "token",
-    data: "data",
-    name: "name",
-    version: "version",
-    headers: "headers",
-    subscriptions: "subs",
-  },
-  subscribe: {
-    channel: "channel",
-    token: "token",
-    recover: "recover",
-    epoch: "epoch",
-    offset: "offset",
-    positioned: "positioned",
-    recoverable: "recoverable",
-    joinLeave: "join_leave",
-    delta: "delta",
-    filter: "tf",
-    data: "data",
-    flag: "flag",
-    type: "type",
-    phase: "phase",
-    cursor: "cursor",
-    limit: "limit",
-    asc: "asc",
-  },
-  publish: { channel: "channel", data: "data", type: "type", key: "key", removed: "removed" },
-  history: { channel: "channel", limit: "limit", since: "since", reverse: "reverse" },
-  sub_refresh: {
-    channel: "channel",
-    token: "token",
-    type: "type",
-    track: "track",
-    untrack: "untrack",
-  },
-};
+/** The requests of client.proto by their names in a command; another test holds client.proto to what is read. */
+const requests = proto
+  .lookupType("Command")
+  .fieldsArray.filter((field) => field.resolve().resolvedType instanceof Type);
 
 describe("the client protocol in docs/compatibility.md", () => {
-  it.each(Object.keys(commands))("[W1] has a row for the command %s", (method) => {
-    expect(statusOf("Commands", method)).toMatch(/^yes\b/);
+  it.each(requests)("[W1] has a row for the command $name", ({ name }) => {
+    expect(statusOf("Commands", name)).toMatch(/^yes\b/);
   });
 
-  const fieldNames = Object.entries(fields).flatMap(([method, names]) =>
-    Object.values(names).map((name) => `${method}.${name}`),
+  const fieldNames = requests.flatMap(({ name, resolvedType }) =>
+    resolvedType instanceof Type
+      ? resolvedType.fieldsArray.map((field) => `${name}.${field.name}`)
+      : [],
   );
-  it.each(fieldNames)("[W1] has a row for the field %s, which is read", (name) => {
+  it.each(fieldNames)("[W1] has a row for the field %s of a command", (name) => {
     expect(statusOf("Fields of commands", name)).not.toBe("");
   });
 });
@@ -211,53 +128,6 @@ describe("the HTTP API in docs/compatibility.md", () => {
         what.startsWith("`publish`:"),
       );
       expect(about.filter(({ names }) => names.includes(field))).toHaveLength(1);
-    },
-  );
-});
-
-/** Those of the kernel and of the features. */
-const channelOptions = {
-  ...unsupportedHookOptions,
-  ...mapsElsewhere,
-  ...sharedPollsElsewhere,
-  ...unsupportedChannelOptions,
-};
-
-describe("the configuration in docs/compatibility.md", () => {
-  /** The options that docs/configuration.md explains; another test compares them with those that are read. */
-  const explained = rowsOf("docs/configuration.md")
-    .filter(({ what }) => what.startsWith("`"))
-    .flatMap(({ section, names }) => names.map((name) => [section, name] as const));
-  it.each(explained)("[W1] has in %s a row for %s, which Dormouse has", (section, name) => {
-    expect(statusOf(section, name)).toMatch(/^yes\b/);
-  });
-
-  const pings = Object.entries(unsupportedRpcPingKeys).map(([name, key]) => [`ping.${name}`, key]);
-  const refused: readonly (readonly [string, UnsupportedKeys])[] = [
-    ["Other sections of the configuration", unsupportedTopLevelKeys],
-    ["`client`", unsupportedClientKeys],
-    ["`client.token` and `client.subscription_token`", unsupportedTokenKeys("TOKEN")],
-    ["Options of a namespace", channelOptions],
-    ["`rpc`", Object.fromEntries(pings)],
-    [
-      "Hooks",
-      { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
-    ],
-    ["Options of a map", unsupportedMapOptions],
-    ["`shared_poll`", unsupportedSharedPollKeys],
-    ["`http_api`", unsupportedHttpApiKeys],
-    ["`swagger`", unsupportedSwaggerKeys],
-  ];
-  it.each(refused)(
-    "[W1] has in %s a row for each key that is refused or ignored",
-    (section, keys) => {
-      for (const [name, { because }] of Object.entries(keys)) {
-        const status = because === undefined ? /^refused\b/ : /^ignored\b/;
-        expect({ name, status: statusOf(section, name) }).toStrictEqual({
-          name,
-          status: expect.stringMatching(status),
-        });
-      }
     },
   );
 });

@@ -7,14 +7,6 @@ import { at, entry } from "./support/followed-channel.ts";
 const bytesMax = 10_000;
 
 describe("a batch buffer", () => {
-  it("[L1] gives the entries back in order, once", () => {
-    const buffer = new BatchBuffer(bytesMax);
-    const batches = [batch({ first: 1, entries: [entry(1)] }), batch({ first: 2 })];
-    for (const each of batches) buffer.append(each);
-    expect(buffer.takeAll()).toEqual(batches);
-    expect(buffer.takeAll()).toEqual([]);
-  });
-
   it("[B1] keeps the number and the top of entries that don't fit", () => {
     const buffer = full();
     buffer.append(batch({ first: 2, entries: [entry(2), entry(3)], top: at(3) }));

@@ -23,16 +23,6 @@ describe("a channel client", () => {
     ]);
   });
 
-  it("[L6] sends the requests that an answer causes together, after the waiting ones", () => {
-    const fixture = new ClientFixture();
-    fixture.ask("follow", "history");
-    fixture.onAnswer = (label) => fixture.ask(label === "follow" ? "newest" : "announce");
-    fixture.ask("publish 1");
-    fixture.port.answer(following);
-    fixture.onAnswer = undefined;
-    expect(fixture.port.calls).toEqual(["follow history", "publish newest announce"]);
-  });
-
   it("[B1] answers 111 at once when the number of waiting requests is at its limit", () => {
     const fixture = new ClientFixture();
     fixture.ask("follow");
@@ -83,15 +73,6 @@ describe("a channel client", () => {
       "history 100",
       "publish 2 100",
     ]);
-  });
-
-  it("[O6] answers a failed publish after the earlier requests", () => {
-    const fixture = new ClientFixture();
-    fixture.ask("history", "publish 1", "history");
-    fixture.port.fail();
-    expect(fixture.outcomes).toEqual([]);
-    fixture.port.answer(history, history);
-    expect(fixture.outcomes).toEqual(["history history", "publish 1 100", "history history"]);
   });
 
   it("[O5] repeats a leave twice before it is given up", () => {
@@ -146,16 +127,6 @@ describe("a channel client", () => {
     expect(waits).toHaveLength(limits.announceTriesMax - 1);
     expect(fixture.outcomes.at(-1)).toBe("announce 111");
     expect(fixture.emptied).toBe(1);
-  });
-
-  it("[B4] isn't made to wait for longer by a clock that was set back", () => {
-    const fixture = new ClientFixture();
-    fixture.ask("follow");
-    fixture.port.refuse();
-    expect(fixture.client.settle(1_000_000)).toBe(500);
-    expect(fixture.client.settle(1_000)).toBe(500);
-    expect(fixture.client.settle(1_500)).toBeUndefined();
-    expect(fixture.port.open).toBe(1);
   });
 
   it("[O5] has space for joins and leaves after it has none for requests, up to a limit", () => {

@@ -1,18 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { at, entry, following, read, said, subscribed } from "./support/followed-channel.ts";
+import { at, entry, read, said, subscribed } from "./support/followed-channel.ts";
 import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("a gateway's cursor across hibernation", () => {
-  it("[L7] notes how far it is in one attachment, after each batch", () => {
-    const { channel, subscriber } = subscribed(at(5), {}, 3);
-    expect(subscriber.savedCursor).toEqual({ instance: 1, sequence: 3, position: at(5) });
-    const another = new RecordingSubscription("7");
-    channel.subscribe(another);
-    channel.takeStream(4, [6, 7]);
-    expect(subscriber.savedCursor).toEqual({ instance: 1, sequence: 5, position: at(7) });
-    expect(another.savedCursor).toBeUndefined();
-  });
-
   it("[L7] saves it in another attachment when its holder leaves, or has no space", () => {
     const { channel, subscriber } = subscribed(at(5));
     const cramped = new RecordingSubscription("7", { attachmentFull: true });
@@ -102,15 +92,4 @@ describe("a gateway's cursor across hibernation", () => {
       expect(subscriber.received).toEqual(["lost"]);
     },
   );
-
-  it("[L7] signals insufficient state to restored subscribers when another one subscribes and no cursor was saved", () => {
-    const { channel, subscriber } = subscribed(at(5), {}, 0, { attachmentFull: true });
-    channel.hibernate(subscriber);
-    const another = new RecordingSubscription("7");
-    channel.subscribe(another);
-    channel.port.answer(following(at(9), 4));
-    channel.takeStream(5, [10]);
-    expect(subscriber.received).toEqual(["lost"]);
-    expect(another.received).toEqual(["10"]);
-  });
 });

@@ -27,6 +27,16 @@ describe("a publisher that is subscribed to the channel", () => {
     expect(published).toBe(true);
   });
 
+  it("[O4] doesn't wait for a publish that changed nothing on an instance without entries", () => {
+    const { channel, subscriber } = subscribed(at(5));
+    let published = false;
+    const dueAtMs = channel.nowMs + 10_000;
+    const { subscription } = subscriber;
+    const done = () => (published = true);
+    channel.follower.awaitPublication({ subscription, instance: 2, sequence: 0, dueAtMs, done });
+    expect(published).toBe(true);
+  });
+
   it("[O4] waits no longer once a newer instance appears, or the publisher leaves or gets a signal", () => {
     const outcomes: string[] = [];
     const first = subscribed(at(5));

@@ -26,38 +26,6 @@ describe("a channel without history", () => {
     expect(subscriber.received).toEqual(["1", "2", "3"]);
   });
 
-  it("[L1] signals insufficient state when a number is missing", () => {
-    const { channel, subscriber } = subscribed();
-    channel.take(2, [said("2")]);
-    expect(subscriber.received).toEqual(["lost"]);
-  });
-
-  it("[L1] continues with the first entries of a newer instance, and drops those of the older one", () => {
-    const { channel, subscriber } = subscribed();
-    channel.take(1, [said("1"), said("2")]);
-    channel.take(1, [said("3")], { instance: 2, certain: false });
-    channel.take(3, [said(`"late"`)]);
-    expect(subscriber.received).toEqual(["1", "2", "3"]);
-    channel.take(3, [said("5")], { instance: 2 });
-    expect(subscriber.received).toEqual(["1", "2", "3", "lost"]);
-  });
-
-  it("[L1] gives a subscriber no entry before the reply to its subscribe, and all after it", () => {
-    const channel = new FollowedChannel();
-    const subscriber = new RecordingSubscription("42");
-    channel.subscribe(subscriber);
-    channel.take(1, [said("1"), said("2")]);
-    channel.take(3, [said("3")]);
-    expect(subscriber.answers).toEqual([]);
-    channel.port.answer(following(undefined, 2));
-    channel.settle();
-    expect(subscriber.answers).toEqual([
-      { outcome: "subscribed", recovered: false, publications: [] },
-    ]);
-    channel.take(2, [said("2"), said("3"), said("4")], { certain: false });
-    expect(subscriber.received).toEqual(["4"]);
-  });
-
   it("[P2] passes on joins and leaves to the subscribers that receive them", () => {
     const { channel, subscriber } = subscribed();
     const uninterested = new RecordingSubscription("7");
@@ -88,24 +56,6 @@ describe("a channel without history", () => {
 });
 
 describe("a channel with history", () => {
-  it("[L1] passes on publications by offset, once, whatever their numbers are", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    channel.takeStream(1, [6, 7]);
-    channel.takeStream(1, [6, 7, 8], { certain: false });
-    channel.takeStream(1, [8, 9], { instance: 2, certain: false });
-    channel.takeStream(4, [9, 10]);
-    expect(subscriber.received).toEqual(["6", "7", "8", "9", "10"]);
-  });
-
-  it("[L1] passes on entries outside the stream once, too", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    const join: RelayEntry = { type: "join", info: { user: "1", client: "c" } };
-    channel.take(1, [join, entry(6)], { top: at(6) });
-    channel.take(1, [join, entry(6), said("1"), entry(7)], { top: at(7), certain: false });
-    channel.take(3, [said("1"), entry(7), entry(8)], { top: at(8), certain: false });
-    expect(subscriber.received).toEqual(["join 1", "6", "1", "7", "8"]);
-  });
-
   it("[L3] reads missing publications, and passes them on before later ones", () => {
     const { channel, subscriber } = subscribed(at(5));
     channel.take(1, [entry(6), said(`"a"`), entry(8), said(`"b"`)], { top: at(8) });
@@ -248,37 +198,11 @@ describe("a channel with history", () => {
     expect(channel.port.open).toBe(0);
   });
 
-  it("[L3] reads again when more is missing than was when it asked", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    channel.takeStream(2, [7]);
-    channel.takeStream(4, [9]);
-    channel.port.answer(read([6, 7], at(7)));
-    channel.port.answer(read([8, 9], at(9)));
-    channel.settle();
-    expect(subscriber.received).toEqual(["6", "7", "8", "9"]);
-  });
-
-  it("[L3] signals insufficient state in another epoch", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
-    expect(subscriber.received).toEqual(["lost"]);
-  });
-
   it("[O1] adopts another epoch before the first publication, when nothing is at stake", () => {
     const { channel, subscriber } = subscribed(at(0));
     channel.takeStream(1, [1], { instance: 2, top: at(1, "f") });
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
     expect(subscriber.received).toEqual(["1", "2"]);
-  });
-
-  it("[L1] drops entries of a former instance in a former stream", () => {
-    const channel = new FollowedChannel();
-    const subscriber = new RecordingSubscription("42");
-    channel.subscribe(subscriber);
-    channel.port.answer(following(at(3, "f"), 0, 2));
-    channel.takeStream(1, [4, 5], { top: at(5) });
-    channel.takeStream(1, [4], { instance: 2, top: at(4, "f") });
-    expect(subscriber.received).toEqual(["4"]);
   });
 
   it("[L1] takes from a former instance the publications that are new, and nothing else", () => {
@@ -370,26 +294,5 @@ describe("a follower", () => {
     channel.takeStream(2, [2], { instance: 2, top: at(2, "f") });
     expect([subscriber.received, again.received]).toEqual([["lost"], ["2"]]);
     expect(again.savedCursor).toEqual({ instance: 2, sequence: 2, position: at(2, "f") });
-  });
-
-  it("[O3] begins no subscription in the middle of a batch", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    const another = new RecordingSubscription("7");
-    subscriber.onReceived = (what) => {
-      if (what === "join 1") channel.subscribe(another);
-    };
-    const info = { user: "1", client: "c" };
-    channel.take(1, [entry(6), { type: "join", info }, entry(7)], { top: at(7) });
-    channel.takeStream(4, [8]);
-    expect(subscriber.received).toEqual(["6", "join 1", "7", "8"]);
-    expect(another.answers).toMatchObject([{ position: at(7) }]);
-    expect(another.received).toEqual(["8"]);
-  });
-
-  it("reports a change after every event", () => {
-    const { channel, subscriber } = subscribed(at(5));
-    const { changes } = channel;
-    channel.follower.unsubscribe(subscriber.subscription);
-    expect(channel.changes).toBe(changes + 1);
   });
 });

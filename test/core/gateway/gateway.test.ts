@@ -4,7 +4,7 @@ import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
-import { at, entry, following, publication, said } from "./support/followed-channel.ts";
+import { at, entry, publication, said } from "./support/followed-channel.ts";
 import { batch, GatewayFixture } from "./support/gateway-fixture.ts";
 import type { RecordingSubscription } from "./support/recording-subscription.ts";
 
@@ -120,17 +120,6 @@ describe("a gateway", () => {
     expect(subscriber.received).toEqual(["1"]);
   });
 
-  it("[G5] ignores the reply for a subscription that ended, after the client subscribed again", () => {
-    const fixture = new GatewayFixture();
-    const first = fixture.subscribe("news");
-    fixture.gateway.unsubscribe(first.subscription);
-    const second = fixture.subscribe("news");
-    fixture.port.answer(following(undefined, 3));
-    expect(second.answers).toEqual([]);
-    fixture.port.answer(following(undefined, 4));
-    expect([first.answers.length, second.answers.length]).toEqual([0, 1]);
-  });
-
   it("[O6] asks one channel one thing after the other, and doesn't let channels wait for each other", () => {
     const fixture = new GatewayFixture();
     const outcomes: string[] = [];
@@ -204,16 +193,6 @@ describe("a gateway", () => {
     ]);
     fixture.port.answer({ outcome: "announced" });
     expect(fixture.port.open).toBe(0);
-  });
-
-  it("[O5] announces neither unannounced subscribers nor ones that were never subscribed", () => {
-    const fixture = new GatewayFixture();
-    const quiet = fixture.subscribed("news");
-    fixture.gateway.announce(quiet.subscription);
-    fixture.gateway.unsubscribe(quiet.subscription);
-    const never = fixture.subscribe("sport", { announced: true });
-    fixture.gateway.unsubscribe(never.subscription);
-    expect(fixture.port.calls).toEqual(["follow", "follow"]);
   });
 
   it("[O5] announces the leave of restored subscribers, and after insufficient state", () => {
@@ -350,21 +329,6 @@ describe("a gateway", () => {
     expect(answers).toEqual([]);
     ask();
     expect(answers).toEqual([{ outcome: "failed", error: errorCodes.tooManyRequests }]);
-  });
-
-  it("[O5] repeats a leave to an overloaded channel later, and gives the time", () => {
-    const fixture = new GatewayFixture();
-    const subscriber = fixture.subscribed("news", { announced: true });
-    fixture.gateway.announce(subscriber.subscription);
-    fixture.port.answer({ outcome: "announced" });
-    fixture.gateway.unsubscribe(subscriber.subscription);
-    fixture.port.refuse();
-    expect(fixture.settle()).toBe(limits.overloadRetryMs);
-    fixture.nowMs += limits.overloadRetryMs;
-    expect(fixture.settle()).toBeUndefined();
-    expect(fixture.port.requests).toMatchObject([{ entries: [{ type: "leave" }] }]);
-    fixture.port.refuse();
-    expect(fixture.settle()).toBe(2 * limits.overloadRetryMs);
   });
 
   it("[P1] gives the present ones of its own clients", () => {

@@ -35,13 +35,6 @@ describe("the first subscribe", () => {
     expect(channel.port.calls).toEqual(["follow"]);
   });
 
-  it("[L6] recovers in the same call", () => {
-    const { channel, subscriber } = subscribing({ since: at(3) });
-    expect(channel.port.calls).toEqual(["follow recover"]);
-    channel.port.answer(following(at(5), 2), read([4, 5], at(5)));
-    expect(subscriber.answers).toEqual([recoveredAt(5, 4, 5)]);
-  });
-
   it("[R2] gets the entries between the two answers, and the publications before them, once", () => {
     const { channel, subscriber } = subscribing({ since: at(3) });
     channel.takeStream(1, [4, 5, 6, 7]);
@@ -49,14 +42,6 @@ describe("the first subscribe", () => {
     channel.takeStream(3, [6, 7, 8]);
     expect(subscriber.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
     expect(subscriber.received).toEqual(["8"]);
-  });
-
-  it("[R2] gets nothing in the answer that the gateway hasn't passed on", () => {
-    const { channel, subscriber } = subscribing({ since: at(3) });
-    channel.port.answer(following(at(5), 2), read([4, 5, 6], at(6)));
-    expect(subscriber.answers).toEqual([recoveredAt(5, 4, 5)]);
-    channel.takeStream(3, [6]);
-    expect(subscriber.received).toEqual(["6"]);
   });
 
   it.each([
@@ -94,15 +79,6 @@ describe("the first subscribe", () => {
     expect([second.received, third.received]).toEqual([["6"], []]);
   });
 
-  it("[G5] isn't answered after it left", () => {
-    const { channel, subscriber } = subscribing();
-    channel.follower.unsubscribe(subscriber.subscription);
-    expect(channel.follower.idle).toBe(true);
-    channel.port.answer(following(at(5)));
-    channel.take(1, [entry(6)], { top: at(6) });
-    expect([subscriber.answers, subscriber.received]).toEqual([[], []]);
-  });
-
   it("[W1] keeps no position on a channel without history, whatever it asks for", () => {
     const { channel, subscriber } = subscribing({ since: at(3), orFail: true });
     const error = { code: 108, message: "not available", temporary: false };
@@ -121,19 +97,6 @@ describe("a subscribe to a followed channel", () => {
     expect(subscriber.answers).toEqual([
       { outcome: "subscribed", recovered: false, publications: [] },
     ]);
-  });
-
-  it("[R3] recovers at once, with nothing, at the gateway's position", () => {
-    const channel = subscribedAtFive();
-    expect(replyTo(channel, { since: at(5) })).toEqual(recoveredAt(5));
-    expect(replyTo(channel, { since: at(5, "") })).toEqual(recoveredAt(5));
-    expect(channel.port.calls).toEqual(["follow"]);
-  });
-
-  it("[R1] doesn't recover in another epoch, without a request", () => {
-    const channel = subscribedAtFive();
-    expect(replyTo(channel, { since: at(3, "f") })).toEqual(freshAt(5));
-    expect(channel.port.calls).toEqual(["follow"]);
   });
 
   it("[R5] is refused with 112 when it wants to be rather than not recover", () => {
@@ -162,17 +125,6 @@ describe("a subscribe to a followed channel", () => {
     channel.nowMs += 1;
     channel.subscribe(new RecordingSubscription("9"), { since: at(3) });
     expect(channel.port.open).toBe(1);
-  });
-
-  it("[R2] gets the publications that came during the read", () => {
-    const channel = subscribedAtFive();
-    const subscriber = new RecordingSubscription("7");
-    channel.subscribe(subscriber, { since: at(3) });
-    channel.takeStream(1, [6, 7]);
-    channel.port.answer(read([4, 5, 6], at(6)));
-    channel.takeStream(3, [8]);
-    expect(subscriber.answers).toEqual([recoveredAt(7, 4, 5, 6, 7)]);
-    expect(subscriber.received).toEqual(["8"]);
   });
 
   it("[R2] gets the publications that came during a long read", () => {
@@ -222,14 +174,6 @@ describe("a subscribe to a followed channel", () => {
     expect(subscriber.answers).toEqual([freshAt(5)]);
   });
 
-  it("[B4] is answered with an error when nothing could be read", () => {
-    const channel = subscribedAtFive();
-    const subscriber = new RecordingSubscription("7");
-    channel.subscribe(subscriber, { since: at(3) });
-    fail(channel);
-    expect(subscriber.answers).toMatchObject([{ outcome: "failed", error: { code: 100 } }]);
-  });
-
   it("[H10] gets nothing from memory once the history was removed", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");
@@ -273,16 +217,6 @@ describe("a subscribe to a followed channel", () => {
     channel.takeStream(1, [6, 7, 8, 9]);
     expect(present.received).toEqual(["6", "7", "8", "9"]);
     expect(subscriber.received).toEqual(["9"]);
-  });
-
-  it("[R3] doesn't recover when it has been further than the channel itself", () => {
-    const channel = subscribedAtFive();
-    const subscriber = new RecordingSubscription("7");
-    channel.subscribe(subscriber, { since: at(7) });
-    channel.port.answer(read([6], at(6)));
-    channel.settle();
-    expect(subscriber.answers).toEqual([freshAt(6)]);
-    expect(channel.port.open).toBe(0);
   });
 
   it("[L3] waits while the gateway reads its own missed publications", () => {

@@ -44,15 +44,6 @@ describe("a pool as one isolate fills it", () => {
     }
   });
 
-  it("[G3] returns to the lowest object as soon as it isn't full", () => {
-    const model = new ModelPool(pool, connectionsMax);
-    const pools = new Pools();
-    model.fill(5);
-    expect(model.connect(pools, 0).index).toBeGreaterThanOrEqual(5);
-    model.leave(0);
-    expect(model.connect(pools, limits.poolFullMs).index).toBe(0);
-  });
-
   it("[G3] drains from above when clients come and go", () => {
     const model = new ModelPool(pool, connectionsMax);
     const pools = new Pools();
@@ -98,15 +89,6 @@ describe("an isolate without memory", () => {
     }
   });
 
-  it("[G3] leaves no gap in a pool of up to four objects", () => {
-    const model = new ModelPool(pool, connectionsMax);
-    for (let count = 0; count < 4 * connectionsMax; count++) {
-      expect(model.connect(new Pools(), count * 7_919).index).toBe(
-        Math.floor(count / connectionsMax),
-      );
-    }
-  });
-
   it("[G3] finds an object in a pool of 900 full ones within a few requests", () => {
     for (let nowMs = 0; nowMs < 1_000; nowMs += 7) {
       const model = new ModelPool(pool, connectionsMax);
@@ -116,16 +98,6 @@ describe("an isolate without memory", () => {
         model.connect(pools, nowMs + step * 999).index !== undefined;
       expect(Array.from({ length: 20 }, (_, step) => isTaken(step))).toContain(true);
     }
-  });
-
-  it("[G3] soon learns where the full objects end", () => {
-    const model = new ModelPool(pool, connectionsMax);
-    const pools = new Pools();
-    model.fill(200);
-    const taken = Array.from({ length: 30 }, (_, count) => model.connect(pools, count * 101));
-    expect(taken.at(-1)?.index).toBeLessThan(210);
-    // The objects that were asked in vain are the price, three calls for a client.
-    for (const { asked } of taken.slice(1)) expect(asked).toBeLessThanOrEqual(3);
   });
 
   it("[G3] leaves no object unused where no isolate remembers anything", () => {

@@ -6,14 +6,6 @@ import { ReplayBuffer } from "../../../src/gateway/replay-buffer.ts";
 import { json } from "../api/channel-config.ts";
 
 describe("a replay buffer", () => {
-  it("[L6] holds nothing before it is opened", () => {
-    const buffer = new ReplayBuffer();
-    buffer.append(publication(1));
-    expect(buffer.since(0)).toBeUndefined();
-    expect(buffer.last).toBeUndefined();
-    expect(buffer.bytes).toBe(0);
-  });
-
   it("[L6] gives everything after a position from where it was opened", () => {
     const buffer = openedAt(5, 6, 7);
     expect(offsets(buffer.since(5))).toEqual([6, 7]);
@@ -124,15 +116,6 @@ describe("a replay buffer", () => {
     buffer.open(6, 0);
     buffer.merge(publications(5, 6));
     expect(offsets(buffer.since(4))).toEqual([5, 6]);
-  });
-
-  it("[L6] continues from the gateway's position once it was emptied", () => {
-    const buffer = openedAt(5, 6);
-    buffer.empty();
-    buffer.append(publication(7));
-    expect(buffer.since(5)).toBeUndefined();
-    expect(offsets(buffer.since(6))).toEqual([7]);
-    expect(buffer.bytes).toBe(publicationBytes(publication(7)));
   });
 });
 

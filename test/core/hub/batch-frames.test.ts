@@ -1,13 +1,9 @@
 import { sendAll } from "../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
-import type { Hub } from "../../../src/hub/hub.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
-import type { Payload } from "../../../src/protocol/payload.ts";
-import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { json } from "../api/channel-config.ts";
 import { asReceived, wirePublications } from "./client-decoder.ts";
@@ -26,19 +22,6 @@ describe("encoding for several formats", () => {
       msgpack: { pushes: 3, frames: 1 },
       one_way: { pushes: 3, frames: 1 },
     });
-  });
-
-  it("[F1] happens once for each codec of the receivers of a join", () => {
-    const { join, hub, counts } = mixedHub();
-    for (let each = 0; each < 3; each++) {
-      join(jsonCodec, { hearsJoinLeave: true });
-      join(protobufCodec, { hearsJoinLeave: true });
-      join(messagePackCodec);
-    }
-    hub.announce("join", { user: "42", client: "c1" });
-    sendAll(hub);
-    expect(counts.json.pushes + counts.protobuf.pushes).toBe(2);
-    expect(counts.msgpack.pushes).toBe(0);
   });
 
   it.each(codecs)("[F1] isn't repeated for subscribers with filters, where $name leads", (lead) => {
@@ -155,58 +138,6 @@ describe("deltas", () => {
     },
   );
 
-  it("[D1] begin for a newcomer after one in full, while the others' go on", () => {
-    const { join, hub, counts } = mixedHub();
-    const early = join(jsonCodec, { delta: true });
-    const late = (): ReturnType<typeof join> => join(jsonCodec, { delta: true });
-    publishAll(hub, documents.slice(0, 2));
-    const newcomers = [late(), late()];
-    const before = counts.json.pushes;
-    publishAll(hub, documents.slice(2));
-    // In one frame, where only the first differs: two to measure, two for the first, one for the second.
-    expect(counts.json.pushes - before).toBe(5);
-    expect(deltasOf(early)).toEqual([false, true, true, true]);
-    for (const one of newcomers) expect(deltasOf(one)).toEqual([false, true]);
-    for (const one of [early, ...newcomers])
-      expect(one.received()).toEqual(one.expected(documents));
-  });
-
-  it("[D1] aren't made of a publication that may be none, though of the next one it is the base", () => {
-    const { join, hub } = mixedHub();
-    const subscriber = join(jsonCodec, { delta: true });
-    for (const [place, data] of documents.entries()) {
-      hub.publish({ data, offset: place + 1, ...(place === 2 ? {} : { mayBePatch: true }) });
-      if (place !== 1) sendAll(hub);
-    }
-    expect(deltasOf(subscriber)).toEqual([false, true, false, true]);
-    expect(subscriber.received()).toEqual(subscriber.expected(documents));
-  });
-
-  it("[D1] begin anew after one left and came again", () => {
-    const { join, hub } = mixedHub();
-    const staying = join(jsonCodec, { delta: true });
-    const leaving = join(jsonCodec, { delta: true });
-    publishAll(hub, documents.slice(0, 2));
-    hub.remove(leaving.subscriber);
-    publishAll(hub, documents.slice(2, 3));
-    const again = join(jsonCodec, { delta: true });
-    publishAll(hub, documents.slice(3));
-    expect(deltasOf(leaving)).toEqual([false, true]);
-    expect(deltasOf(again)).toEqual([false]);
-    expect(deltasOf(staying)).toEqual([false, true, true, true]);
-    for (const one of [staying, again]) expect(one.received()).toEqual(one.expected(documents));
-  });
-
-  it("[F4] don't become the base of a subscriber that was cut instead", () => {
-    const { join, hub } = mixedHub();
-    const { subscriber } = join(jsonCodec, { delta: true });
-    publishAll(hub, documents.slice(0, 1));
-    subscriber.behindBytes = queueMaxBytes + 1;
-    publishAll(hub, documents.slice(1, 2));
-    expect(subscriber.disconnects).toEqual([disconnectCodes.slow]);
-    expect(subscriber.deltaBase).toBe(documents[0]);
-  });
-
   it("[D5] are made for a limited number of bases: a subscriber with another one gets the publication in full, and the same deltas from then on", () => {
     const { join, hub, counts } = mixedHub();
     const subscribers = Array.from({ length: limits.deltaBasesMax + 4 }, (_, index) =>
@@ -253,25 +184,6 @@ describe("a frame for several formats", () => {
   );
 });
 
-describe("coming and going among all kinds of listeners", () => {
-  it("[F5] sends collected publications before a subscriber is added or removed, in any codec", () => {
-    const { join, hub } = mixedHub();
-    const first = codecs.map((codec) => join(codec, { delta: true }));
-    hub.publish({ data: document(1), offset: 1, mayBePatch: true });
-    const second = codecs.map((codec) => join(codec, { delta: true }));
-    hub.publish({ data: document(2), offset: 2, mayBePatch: true });
-    for (const { subscriber } of first) hub.remove(subscriber);
-    hub.publish({ data: document(3), offset: 3, mayBePatch: true });
-    sendAll(hub);
-    for (const one of first) {
-      expect(one.received()).toEqual([1, 2].map((n) => asReceived(document(n), one.codec)));
-    }
-    for (const one of second) {
-      expect(one.received()).toEqual([2, 3].map((n) => asReceived(document(n), one.codec)));
-    }
-  });
-});
-
 function deltasOf({
   codec,
   subscriber,
@@ -282,12 +194,6 @@ function deltasOf({
   return subscriber.frames
     .flatMap((frame) => wirePublications(codec, frame))
     .map(({ delta }) => delta);
-}
-
-/** All in one frame. */
-function publishAll(hub: Hub, documents: readonly Payload[]): void {
-  for (const data of documents) hub.publish({ data, offset: 1, mayBePatch: true });
-  sendAll(hub);
 }
 
 function publication(data: string, more: Partial<Publication> = {}): Publication {

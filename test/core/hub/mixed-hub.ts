@@ -1,9 +1,8 @@
 import { Hub } from "../../../src/hub/hub.ts";
 import { type TagsFilter, tagsFilter } from "../../../src/protocol/tags-filter.ts";
 import type { Codec } from "../../../src/protocol/codec.ts";
-import { jsonCodec } from "../../../src/protocol/json/codec.ts";
+import { jsonCodec, unidirectionalCodec } from "../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
-import { unidirectionalCodec } from "../../../src/protocol/json/unidirectional-codec.ts";
 import type { Payload } from "../../../src/protocol/payload.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import { json } from "../api/channel-config.ts";

@@ -64,27 +64,6 @@ async function ownerWithWait(): Promise<Owner> {
 }
 
 describe("the commit queue", () => {
-  it("[B6] carries a job out at once when nothing is under way", async () => {
-    const owner = new Owner();
-    const done = owner.add("1");
-    expect(owner.log).toEqual(["1"]);
-    expect(await done).toEqual({ outcome: "done", result: "1" });
-  });
-
-  it("[B6] lets jobs that come during a commit share the next, in their order", async () => {
-    const owner = new Owner();
-    for (const name of ["1", "2", "3"]) void owner.add(name);
-    expect(owner.log).toEqual(["1"]);
-    await owner.commit();
-    expect(owner.log).toEqual(["1", "settle", "2", "3"]);
-    void owner.add("4");
-    expect(owner.log).toHaveLength(4);
-    await owner.commit();
-    await owner.commit();
-    void owner.add("5");
-    expect(owner.log.slice(4)).toEqual(["settle", "4", "settle", "5"]);
-  });
-
   it("[O2] sends what jobs published after their commit, and says that one is under way until then", async () => {
     const owner = new Owner();
     expect(owner.committing).toBe(false);
@@ -94,14 +73,6 @@ describe("the commit queue", () => {
     await owner.commit();
     expect(owner.log).toEqual(["1", "settle"]);
     expect(owner.committing).toBe(false);
-  });
-
-  it("[B6] answers a job when it was carried out: what is sent waits for the commit by itself", async () => {
-    const owner = new Owner();
-    void owner.add("1");
-    const second = owner.add("2");
-    await owner.commit();
-    expect(await second).toEqual({ outcome: "done", result: "2" });
   });
 
   it("[B6] refuses a job beyond 32 MiB of waiting ones, and takes jobs again afterwards", async () => {

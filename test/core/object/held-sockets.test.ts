@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { HeldSockets } from "../../../src/object/held-sockets.ts";
+import { HeldSockets } from "../../../src/object/unconnected-sockets.ts";
 
 it("[B15] counts sockets that have ended for as long as the runtime holds them", () => {
   const held = new HeldSockets();

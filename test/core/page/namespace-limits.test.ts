@@ -55,12 +55,7 @@ describe("the limits that the page Namespaces says", () => {
     [
       "a map that is stored",
       map({ mode: "persistent" }),
-      [
-        value,
-        "A map has at most 100,000 keys.",
-        pages,
-        "A client reads up to 300 publications of the history at once.",
-      ],
+      [value, "A map has at most 100,000 keys.", pages],
     ],
     [
       "a map in memory",
@@ -152,22 +147,6 @@ describe("what the page Namespaces says of presence maps and receipts", () => {
     );
     expect(said(all, "receipts").sentences).toContain(
       "No namespace names a prefix for such channels, so they show nothing.",
-    );
-  });
-
-  it.each([
-    [
-      "subscriber",
-      "only clients with a user that are subscribed to it, by the same connection, may subscribe to the receipts.",
-    ],
-    ["publisher", "only clients that may publish to it may subscribe to the receipts."],
-    ["backend", "no client may subscribe to the receipts: backends alone read them."],
-  ])("[N29] [CU37] is who may see receipts: %s", (receipts, text) => {
-    const cursors = { enabled: true, receipts, receipts_channel_prefix: "receipts:" };
-    const namespaces = [{ ...shown, cursors }, ...all.slice(1)];
-    expect(said(namespaces, "receipts").sentences).toContain(`Of “room:…”, ${text}`);
-    expect(said(namespaces, "room").sentences).toContain(
-      "What others have read is shown by “receipts:room:…”, to clients that may see it.",
     );
   });
 });

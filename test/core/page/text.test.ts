@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type {
-  CollectedRefusal,
-  NamespaceSettings,
-  Settings,
-} from "../../../workers/page/answers.ts";
+import { shownSettings } from "../../../src/features/console/settings.ts";
+import type { CollectedRefusal, Settings } from "../../../workers/page/answers.ts";
+import { configured } from "../../support/configured.ts";
 import { historyText, reasonText } from "../../../workers/page/channel-questions.ts";
 import {
   bytes,
@@ -78,34 +76,26 @@ describe("the texts of the console", () => {
   });
 });
 
-function namespace(type: string, options: NamespaceSettings["options"]): NamespaceSettings {
-  return { name: "seen", type, presence: false, options, hooks: [], rates: [] };
+/** What the console is told of a configuration with the namespace `seen`. */
+function settingsWith(options: object): Settings {
+  const config = configured({ channel: { namespaces: [{ name: "seen", ...options }] } });
+  return JSON.parse(JSON.stringify(shownSettings(config)));
 }
 
+const map = (options: object) => ({ subscription_type: "map", map: options });
+
 describe("what the console says of a channel", () => {
-  const kept = { history_size: 5, history_ttl_ms: 1_000 };
   it.each([
-    ["stream", kept, { publications: 2, size: 5 }, "2 of 5"],
-    ["stream", {}, { publications: 0, size: 0 }, "off"],
-    ["map", kept, { publications: 92, size: 100 }, "92 of 100"],
-    ["map", {}, { publications: 92, size: 0 }, "none is kept"],
-  ])("[N30] how much is kept: %s %j %j", (type, options, history, text) => {
-    expect(historyText(namespace(type, options), history)).toBe(text);
+    [{ history_size: 5, history_ttl: "1s" }, { publications: 2, size: 5 }, "2 of 5"],
+    [{}, { publications: 0, size: 0 }, "off"],
+    [map({ mode: "persistent" }), { publications: 92, size: 100 }, "92 of 100"],
+    [map({ mode: "ephemeral", key_ttl: "1m" }), { publications: 92, size: 0 }, "none is kept"],
+  ])("[N30] how much is kept: %j %j", (options, history, text) => {
+    const namespace = settingsWith(options).namespaces.find(({ name }) => name === "seen");
+    expect(namespace && historyText(namespace, history)).toBe(text);
   });
 
-  const settings: Settings = {
-    version: "",
-    login: "password",
-    report_ms: 1,
-    namespace_boundary: ":",
-    private_prefix: "$",
-    user_boundary: "#",
-    max_length: 255,
-    users: true,
-    history_max: 1,
-    recovery_max: 1,
-    namespaces: [namespace("map", {})],
-  };
+  const settings = settingsWith({});
   const missing = "channel.namespaces doesn't have seen; did you mean been?";
   it.each([
     [missing, "seen:1", "channel.namespaces doesn't have seen. The configuration has it now."],

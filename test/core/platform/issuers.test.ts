@@ -1,9 +1,9 @@
-import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { configurationOf } from "../../../workers/platform/configuration.ts";
 import type { TokenVerifier } from "../../../workers/platform/token-verifier.ts";
 import { limits } from "../../../src/limits.ts";
 import { KeyServer, serving, SigningKey } from "../../support/servers/key-server.ts";
+import { signToken } from "../../support/test-tokens.ts";
 
 const nowMs = 1_700_000_000_000;
 const secrets = {
@@ -42,13 +42,7 @@ function verifierWith(...issuers: readonly object[]): TokenVerifier {
   return verifierOf({ token: { issuers } });
 }
 
-/** A token made by hand, so that it doesn't share its library's opinions. */
-function signed(secret: string, claims: object): string {
-  const text = [{ alg: "HS256" }, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-    .join(".");
-  return `${text}.${createHmac("sha256", secret).update(text).digest("base64url")}`;
-}
+const signed = (secret: string, claims: object) => signToken(claims, secret);
 
 const ofShop = { iss: "shop", aud: "us", sub: "ann" };
 const ofForum = { iss: "forum", id: "ben", sub: "not-this" };

@@ -59,19 +59,6 @@ describe("the payload that bytes are", () => {
     );
   });
 
-  it.each([
-    '{"a":1}',
-    "[ 1 ,\t2 ]",
-    '"é😀\\u0000"',
-    "null",
-    "-0",
-    "12345678901234567890",
-    '""',
-    String.raw`"\ud800"`,
-  ])("[W7] is text, byte for byte: %s", (text) => {
-    expect(payloadOf(utf8(text))).toBe(text);
-  });
-
   it.each<[string, Uint8Array]>([
     ["nothing", new Uint8Array()],
     ["a space", utf8(" ")],

@@ -1,5 +1,7 @@
 import * as fc from "fast-check";
-import type { Command, FilterNode } from "../../../src/protocol/command.ts";
+import type { Command } from "../../../src/protocol/command.ts";
+import { anyFilter } from "./any-filter.ts";
+import { utf8 } from "./messagepack/hex.ts";
 import { valid } from "./valid-json-text.ts";
 
 /** The object that an SDK stringifies, and the command that it means by it. */
@@ -48,21 +50,6 @@ const connect = record(
   },
 );
 
-/** A filter of any sense or nonsense, within the limits of its size. */
-const anyFilter = fc.letrec<{ readonly node: FilterNode }>((tie) => ({
-  node: fc.record(
-    {
-      op: anyText,
-      key: anyText,
-      cmp: anyText,
-      val: anyText,
-      vals: fc.array(anyText, { maxLength: 3 }),
-      nodes: fc.oneof({ maxDepth: 3 }, fc.constant([]), fc.array(tie("node"), { maxLength: 3 })),
-    },
-    { noNullPrototype: true },
-  ),
-})).node;
-
 const subscribe = record(
   {
     channel: anyText,
@@ -75,6 +62,7 @@ const subscribe = record(
     joinLeave: fc.boolean(),
     delta: anyText,
     filter: fc.option(anyFilter, { nil: undefined }),
+    data: fc.jsonValue(),
     flag: fc.maxSafeInteger(),
     type: anyInt32,
     phase: anyInt32,
@@ -85,7 +73,12 @@ const subscribe = record(
   (id, request) => {
     const { joinLeave, filter, ...same } = request;
     const wire = { ...same, join_leave: joinLeave, tf: filter };
-    const meant = filter === undefined ? { ...same, joinLeave } : { ...same, joinLeave, filter };
+    const meant = {
+      ...same,
+      data: valid(JSON.stringify(same.data)),
+      joinLeave,
+      ...(filter !== undefined && { filter }),
+    };
     return { wire: { id, subscribe: wire }, command: { method: "subscribe", id, request: meant } };
   },
 );
@@ -190,6 +183,15 @@ export const sentCommand: fc.Arbitrary<SentCommand> = fc.oneof(
   send,
   ping,
 );
+
+/** The same command for the binary formats, where `data` are bytes. */
+export function withBytes(wire: object): object {
+  const members = Object.entries(wire).map(([name, member]) => {
+    const hasData = typeof member === "object" && member !== null && "data" in member;
+    return [name, hasData ? { ...member, data: utf8(JSON.stringify(member.data)) } : member];
+  });
+  return Object.fromEntries(members);
+}
 
 function record<Fields>(
   fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> },

@@ -4,7 +4,7 @@ import { messagePackCodec } from "../../../src/protocol/messagepack/codec.ts";
 import { protobufCodec } from "../../../src/protocol/protobuf/codec.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import type { Reply } from "../../../src/protocol/reply.ts";
-import { nothing } from "./bare-subscribe-result.ts";
+import { bareSubscribeResult as nothing } from "../../../src/protocol/reply.ts";
 import { valid } from "./valid-json-text.ts";
 
 /** Entries of a map that count how often they are looked at. */

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { channelNode, gatewayNode, shardOf } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
-import { compareNames, firstChannels } from "../../../src/contract/channel-order.ts";
+import { compareNames, firstChannels } from "../../../src/contract/listing.ts";
 import { Directory } from "../../../src/users/directory.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 

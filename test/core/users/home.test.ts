@@ -83,15 +83,6 @@ describe("a user's home", () => {
     expect(sql.rows("SELECT number FROM user_order")).toHaveLength(1);
   });
 
-  it("[U3] sends an earlier order again with a later one, so that none overtakes another", () => {
-    const home = new Home(new NodeSql());
-    home.register(eu, ["ada"], 1_000);
-    order(home, "ada", unsubscribe);
-    const [delivery] = order(home, "ada", disconnect, unsubscribe);
-    if (delivery === undefined) throw new Error("no delivery");
-    expect(ordersOf(delivery)).toStrictEqual(["1 unsubscribe", "2 disconnect", "3 unsubscribe"]);
-  });
-
   it("[B1] [U3] sends so many orders in one call, and the others in the next one", () => {
     const home = new Home(new NodeSql());
     home.register(eu, ["ada"], 1_000);
@@ -134,20 +125,6 @@ describe("a user's home", () => {
     home.answered(again, undefined);
     expect(home.questions("ada")).toHaveLength(1);
     expect(home.questions("bob")).toHaveLength(1);
-  });
-
-  it("[U21] still sends an order to a holder that a question has forgotten", () => {
-    const home = new Home(new NodeSql());
-    home.register(eu, ["ada"], 1_000);
-    const [question] = home.questions("ada");
-    const [delivery] = order(home, "ada", disconnect);
-    if (question === undefined || delivery === undefined) throw new Error("nothing is in flight");
-    home.answered(question, gone);
-    home.answered(delivery, undefined);
-    const again = home.again(delivery);
-    expect(again?.holder).toBe(eu);
-    if (again !== undefined) home.answered(again, gone);
-    expect(home.isDone([1])).toBe(true);
   });
 
   it("[U9] refuses a blocked user until the block ends, or until it is taken back", () => {

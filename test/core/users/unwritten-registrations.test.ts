@@ -64,17 +64,6 @@ describe("registrations that a home hasn't written", () => {
     expect(row).toEqual({ until: 5 });
   });
 
-  it("[U42] cost nothing more when they come alone", () => {
-    const sql = new NodeSql();
-    const home = new Home(sql);
-    for (const [index, user] of ["ada", "bob"].entries()) {
-      home.register(eu, [user], index * limits.registrationsWriteMs);
-      expect(home.hasUnwritten).toBe(false);
-    }
-    expect(rowsOf(sql)).toEqual(["ada", "bob"]);
-    expect(sql.rows("SELECT 1 FROM sqlite_master WHERE name = 'unwritten_holder'")).toEqual([]);
-  });
-
   it("[U42] [B1] are written at once when they are many", () => {
     const sql = new NodeSql();
     const home = busyHome(sql);

@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import type { ChannelOpened } from "./history-event.ts";
 import { Order } from "./deliveries/order.ts";
 import type { PublicationRecord } from "./publication-record.ts";
@@ -39,7 +40,8 @@ export class ChannelRecord {
    * subscriber by then.
    */
   readonly unplaced = new Map<PublicationRecord, Unplaced>();
-  readonly subscriptions = new Map<string, SubscriptionRecord>();
+  /** The subscribers' records, by process. */
+  readonly subscriptions = new Records((process) => new SubscriptionRecord(process));
   readonly streams = new Map<string, StreamRecord>();
   /** The newest epoch that the history mentions. */
   stream: StreamRecord | undefined;
@@ -61,15 +63,6 @@ export class ChannelRecord {
   /** The publication of a value, as its publisher knows it; a backend may have had another one published in its place. */
   published(value: string): PublicationRecord | undefined {
     return this.publications.get(this.changed.get(value) ?? value);
-  }
-
-  /** The record of a subscriber; creates it if there is none. */
-  subscription(process: string): SubscriptionRecord {
-    const known = this.subscriptions.get(process);
-    if (known !== undefined) return known;
-    const made = new SubscriptionRecord(process);
-    this.subscriptions.set(process, made);
-    return made;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import { Approvals } from "./approvals.ts";
 import { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
@@ -37,7 +38,7 @@ export class Checker {
   readonly #told = new ToldEvents(this.#violations, this.#cursors);
   readonly #maps = new Maps(this.#violations);
   readonly #growth = new Growth(this.#violations);
-  readonly #channels = new Map<string, ChannelRecord>();
+  readonly #channels = new Records((name) => new ChannelRecord(name));
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
   readonly #faults = new Map<string, number>();
@@ -116,8 +117,8 @@ export class Checker {
 
   #deliver(delivered: Delivered): void {
     this.#counts.deliveries++;
-    const channel = this.#channel(delivered.channel);
-    const subscription = channel.subscription(delivered.process);
+    const channel = this.#channels.of(delivered.channel);
+    const subscription = channel.subscriptions.of(delivered.process);
     const published = channel.publications.get(delivered.value);
     this.#userOrders.deliver(delivered, published?.invokedTime, subscription.sinceTime);
     if (!subscription.isAttached) {
@@ -161,7 +162,7 @@ export class Checker {
         this.#forget(event);
         break;
       case "crash":
-        this.#channel(event.channel).crashes.push(event.time);
+        this.#channels.of(event.channel).crashes.push(event.time);
         break;
       case "settled":
         this.#isSettled = true;
@@ -170,7 +171,7 @@ export class Checker {
       case "presence":
         this.#counts.presenceChecks++;
         this.#told.present(event);
-        comparePresence(this.#channel(event.channel), event, this.#violations);
+        comparePresence(this.#channels.of(event.channel), event, this.#violations);
         break;
       case "order":
         this.#userOrders.order(event);
@@ -185,7 +186,7 @@ export class Checker {
       case "hook":
         this.#approvals.answer(event);
         if (event.hook === "publish")
-          decide(this.#channel(event.channel ?? ""), event, this.#violations);
+          decide(this.#channels.of(event.channel ?? ""), event, this.#violations);
         break;
       case "disconnect":
         this.#told.disconnect(event);
@@ -243,13 +244,13 @@ export class Checker {
   }
 
   #open({ channel, recovery, recoverable }: ChannelOpened): void {
-    const record = this.#channel(channel);
+    const record = this.#channels.of(channel);
     record.recovery = recovery;
     record.recoverable = recoverable;
   }
 
   #publish(event: PublishEvent): void {
-    const channel = this.#channel(event.channel);
+    const channel = this.#channels.of(event.channel);
     switch (event.type) {
       case "invoke":
         if (invoke(channel, event, this.#number)) this.#counts.published++;
@@ -269,8 +270,8 @@ export class Checker {
 
   #subscribe(reply: Subscribed): void {
     this.#clients.add(reply.process);
-    const channel = this.#channel(reply.channel);
-    const subscription = channel.subscription(reply.process);
+    const channel = this.#channels.of(reply.channel);
+    const subscription = channel.subscriptions.of(reply.process);
     const { detachedTime } = subscription;
     this.#approvals.subscribe(reply);
     this.#told.subscribe(reply);
@@ -286,7 +287,7 @@ export class Checker {
   #detach({ channel: name, process, time, forgets = false }: Omit<Detached, "type">): void {
     this.#clients.add(process);
     this.#cursors.detach(name, process);
-    const channel = this.#channel(name);
+    const channel = this.#channels.of(name);
     const subscription = channel.subscriptions.get(process);
     if (subscription === undefined) return;
     this.#end(channel, subscription, time);
@@ -302,7 +303,7 @@ export class Checker {
   }
 
   #forget({ channel: name, time, what }: StreamForgotten): void {
-    const channel = this.#channel(name);
+    const channel = this.#channels.of(name);
     const { stream } = channel;
     channel.forgottenTime = time;
     if (what === "stream") {
@@ -320,14 +321,6 @@ export class Checker {
       overdueMicroseconds: this.#overdueMicroseconds,
       violations: this.#violations,
     };
-  }
-
-  #channel(name: string): ChannelRecord {
-    const known = this.#channels.get(name);
-    if (known !== undefined) return known;
-    const made = new ChannelRecord(name);
-    this.#channels.set(name, made);
-    return made;
   }
 
   #countPublishes(): {

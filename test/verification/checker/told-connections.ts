@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import type { ConnectionAccepted, EventTaken } from "./history-event.ts";
 import type { Violations } from "./violations.ts";
 
@@ -7,7 +8,7 @@ import type { Violations } from "./violations.ts";
  */
 export class ToldConnections {
   readonly #violations: Violations;
-  readonly #connections = new Map<string, ConnectionRecord>();
+  readonly #connections = new Records(newConnection);
 
   constructor(violations: Violations) {
     this.#violations = violations;
@@ -23,7 +24,7 @@ export class ToldConnections {
 
   /** A client was let in. */
   connect({ client, user, process }: ConnectionAccepted): void {
-    const connection = this.#of(client);
+    const connection = this.#connections.of(client);
     connection.seenUser = user;
     connection.process = process;
   }
@@ -36,13 +37,13 @@ export class ToldConnections {
 
   /** A client was subscribed. */
   subscribe(client: string, channel: string): void {
-    this.#subscription(client, channel).seen++;
+    this.#connections.of(client).subscriptions.of(channel).seen++;
   }
 
   /** The backend is told of the beginning or the end of a connection or a subscription. */
   take(event: EventTaken): void {
     const { client = "", channel = "" } = event;
-    const connection = this.#of(client);
+    const connection = this.#connections.of(client);
     connection.object ??= event.object;
     if (connection.object !== event.object)
       this.#mistold(event, `was told by ${connection.object} before`);
@@ -57,7 +58,7 @@ export class ToldConnections {
         this.#disconnected(connection, event);
         break;
       case "subscribed": {
-        const subscription = this.#subscription(client, channel);
+        const subscription = this.#connections.of(client).subscriptions.of(channel);
         if (connection.state !== "connected") this.#mistold(event, "isn't connected");
         if (subscription.isOpen) this.#mistold(event, "was subscribed before");
         subscription.told++;
@@ -65,7 +66,7 @@ export class ToldConnections {
         break;
       }
       default: {
-        const subscription = this.#subscription(client, channel);
+        const subscription = this.#connections.of(client).subscriptions.of(channel);
         if (!subscription.isOpen) this.#mistold(event, "wasn't subscribed");
         subscription.isOpen = false;
       }
@@ -74,7 +75,7 @@ export class ToldConnections {
 
   /** Everything has settled, and the client is present on a channel. */
   present(client: string, channel: string, time: number): void {
-    const connection = this.#of(client);
+    const connection = this.#connections.of(client);
     const { process, state } = connection;
     // A socket that the server still holds may be one whose client is gone.
     if (connection.hasEnded) return;
@@ -117,29 +118,6 @@ export class ToldConnections {
     connection.state = "disconnected";
   }
 
-  #of(client: string): ConnectionRecord {
-    const known = this.#connections.get(client);
-    if (known !== undefined) return known;
-    const made: ConnectionRecord = {
-      process: "",
-      seenUser: undefined,
-      toldUser: undefined,
-      hasEnded: false,
-      object: undefined,
-      state: "new",
-      subscriptions: new Map(),
-    };
-    this.#connections.set(client, made);
-    return made;
-  }
-
-  #subscription(client: string, channel: string): SubscriptionEvents {
-    const { subscriptions } = this.#of(client);
-    const known = subscriptions.get(channel) ?? { seen: 0, told: 0, isOpen: false };
-    subscriptions.set(channel, known);
-    return known;
-  }
-
   #mistold(event: EventTaken, why: string): void {
     const { object, number, client = "", user = "", channel = "", process, time } = event;
     const text = `${event.event} ${client} of ${user} (${object}, ${number}): it ${why}`;
@@ -149,6 +127,18 @@ export class ToldConnections {
   #untold(process: string, time: number, text: string): void {
     this.#violations.add({ kind: "untold", channel: "", process, time, text });
   }
+}
+
+function newConnection(): ConnectionRecord {
+  return {
+    process: "",
+    seenUser: undefined,
+    toldUser: undefined,
+    hasEnded: false,
+    object: undefined,
+    state: "new",
+    subscriptions: new Records(() => ({ seen: 0, told: 0, isOpen: false })),
+  };
 }
 
 /** A connection as its client saw it, and as the backend was told of it. */
@@ -162,7 +152,7 @@ interface ConnectionRecord {
   /** Whose events tell of it. */
   object: string | undefined;
   state: "new" | "connected" | "disconnected";
-  readonly subscriptions: Map<string, SubscriptionEvents>;
+  readonly subscriptions: Records<SubscriptionEvents>;
 }
 
 /** The subscriptions of one connection to one channel, one after the other. */

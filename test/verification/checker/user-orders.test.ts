@@ -83,6 +83,15 @@ describe("a history of orders", () => {
         .accept("a1", "ada"),
     ],
     [
+      "of a token whose revocation was over when it was acknowledged",
+      new HistoryBuilder()
+        .connect("a1", "ada", { token: "t", issuedAt: 7 })
+        .subscribe("a1")
+        .order("ada", "revoke_token", "ok", { token: "t", barredFor: 0 })
+        .publish("v")
+        .deliver("a1", 1, "v"),
+    ],
+    [
       "of a user whose unblock may have come late",
       begun()
         .order("ada", "unblock_user", "info")

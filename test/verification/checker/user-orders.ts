@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import type {
   ConnectionAccepted,
   ConnectionAsked,
@@ -45,7 +46,7 @@ export class UserOrders {
   readonly #violations: Violations;
   readonly #connections = new Map<string, ConnectionRecord>();
   /** The orders of each user, in the order in which they were given. */
-  readonly #orders = new Map<string, OrderRecord[]>();
+  readonly #orders = new Records((): OrderRecord[] => []);
   readonly #open = new Map<string, OrderRecord>();
   /** How many orders were acknowledged. */
   acknowledged = 0;
@@ -62,7 +63,7 @@ export class UserOrders {
       const times = { invokedTime: time, acknowledgedTime: undefined, endedTime: undefined };
       const record = { name, method, channel, token, issuedBefore, barredUntil, ...times };
       this.#open.set(name, record);
-      this.#ordersOf(user).push(record);
+      this.#orders.of(user).push(record);
       return;
     }
     const record = this.#open.get(name);
@@ -88,7 +89,7 @@ export class UserOrders {
     if (connection === undefined) return;
     connection.token = event.token;
     connection.issuedAt = event.issuedAt ?? Infinity;
-    const orders = this.#ordersOf(connection.user);
+    const orders = this.#orders.of(connection.user);
     connection.ordersBefore = orders.length;
     const block = orders.find((each, index) =>
       this.#bars(each, orders.slice(index + 1), connection, time),
@@ -109,7 +110,7 @@ export class UserOrders {
   ): void {
     const connection = this.#connections.get(process);
     if (connection?.ordersBefore === undefined || publishedTime === undefined) return;
-    const orders = this.#ordersOf(connection.user);
+    const orders = this.#orders.of(connection.user);
     for (let index = connection.ordersBefore; index < orders.length; index++) {
       const order = orders[index];
       if (order?.acknowledgedTime === undefined || order.acknowledgedTime >= publishedTime)
@@ -139,18 +140,14 @@ export class UserOrders {
     if (method !== "block_user") return takesBack(order, connection);
     if (later.some((each) => each.method === "unblock_user")) return false;
     // An unblock of unknown outcome may still have been on its way when the block was given.
-    return !this.#ordersOf(user).some(
-      (each) =>
-        each.method === "unblock_user" &&
-        each.acknowledgedTime === undefined &&
-        (each.endedTime ?? Infinity) > invokedTime - onItsWayMicroseconds,
-    );
-  }
-
-  #ordersOf(user: string): OrderRecord[] {
-    const known = this.#orders.get(user) ?? [];
-    this.#orders.set(user, known);
-    return known;
+    return !this.#orders
+      .of(user)
+      .some(
+        (each) =>
+          each.method === "unblock_user" &&
+          each.acknowledgedTime === undefined &&
+          (each.endedTime ?? Infinity) > invokedTime - onItsWayMicroseconds,
+      );
   }
 }
 
@@ -183,7 +180,11 @@ function ends(
       return true;
     case "unsubscribe":
       return order.channel === channel && subscribedTime < order.invokedTime;
-    case "revoke_token":
+    case "revoke_token": {
+      // One that reached the server only after its end has ended nothing.
+      const { acknowledgedTime = Infinity, barredUntil } = order;
+      return acknowledgedTime < barredUntil && takesBack(order, connection);
+    }
     case "invalidate_user_tokens":
       return takesBack(order, connection);
     case "subscribe":

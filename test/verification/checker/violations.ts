@@ -1,5 +1,8 @@
 import type { LossPlace, Violation, ViolationKind } from "./check-result.ts";
 
+/** Complains about somebody. */
+export type Complain = (kind: ViolationKind, process: string, time: number, text: string) => void;
+
 /** Collects violations: the first thousand in full, and counts of all. */
 export class Violations {
   readonly list: Violation[] = [];
@@ -11,6 +14,11 @@ export class Violations {
     this.#count(violation.kind, 1);
     if (violation.place !== undefined) this.#countLoss(violation.place, 1);
     if (this.list.length < listedMax) this.list.push(violation);
+  }
+
+  /** Adds violations on one channel. */
+  on(channel: string): Complain {
+    return (kind, process, time, text) => this.add({ kind, channel, process, time, text });
   }
 
   /** Counts more losses in the same place as the ones before, without a sentence for each. */

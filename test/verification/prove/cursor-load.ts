@@ -1,7 +1,7 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { CursorEvent } from "../checker/cursors/cursor-event.ts";
 import type { Random } from "../../support/random.ts";
-import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
+import { BackendLoad } from "./backend-load.ts";
+import type { BackendAddress } from "./clients/backend-call.ts";
 import { markedUsers, type ProvedCursors } from "./cursor-scenario.ts";
 import { microseconds } from "./history/clock.ts";
 import type { Recorder } from "./history/recorder.ts";
@@ -10,18 +10,11 @@ import type { Recorder } from "./history/recorder.ts";
  * A backend that marks what users have read, asks what is unread and what has arrived, and who the members of audiences are,
  * one call after the other. It repeats none.
  */
-export class CursorLoad {
-  readonly #calls: BackendCalls;
+export class CursorLoad extends BackendLoad {
   readonly #all: readonly ProvedCursors[];
-  readonly #random: Random;
-  readonly #recorder: Recorder;
-  readonly #stopping = new AbortController();
   /** The newest position of each channel, as the backend was told. */
   readonly #tops = new Map<string, { readonly epoch: string; readonly offset: number }>();
-  #underWay: Promise<unknown> = Promise.resolve();
   #count = 0;
-  /** Failures that no server may cause, in sentences. */
-  readonly failures: string[] = [];
 
   constructor(
     backend: BackendAddress,
@@ -29,10 +22,8 @@ export class CursorLoad {
     random: Random,
     recorder: Recorder,
   ) {
-    this.#calls = new BackendCalls(backend);
+    super(backend, random, recorder);
     this.#all = all;
-    this.#random = random;
-    this.#recorder = recorder;
   }
 
   /** Makes the members that are named. To be called when clients are subscribed, and before faults begin. */
@@ -40,20 +31,15 @@ export class CursorLoad {
     for (const { channel, named } of this.#all) {
       for (const user of named) this.#record({ type: "invoke", f: "member", channel, user });
       if (named.length > 0)
-        await this.#calls.untilAnswered("add_audience", { channel, users: named });
+        await this.calls.untilAnswered("add_audience", { channel, users: named });
       await this.#list(channel);
     }
   }
 
-  start(): void {
-    this.#underWay = Promise.all(this.#all.map((one) => this.#askSteadily(one)));
-  }
-
-  /** Asks nothing more. Resolves when all is answered; rejects when something failed. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#underWay;
-    this.#throwFailures();
+  protected override loops(): readonly Promise<void>[] {
+    return this.#all.map(({ channel, users }) =>
+      this.steadily(50, 500, () => this.#askOnce(channel, this.random.pick(users))),
+    );
   }
 
   /** Asks once more about everybody, once everything has settled. */
@@ -65,25 +51,11 @@ export class CursorLoad {
         await this.#askDelivered(channel, user);
       }
     }
-    this.#throwFailures();
-  }
-
-  /** Closes the connections. No call may follow. */
-  close(): void {
-    this.#stopping.abort();
-    this.#calls.close();
-  }
-
-  async #askSteadily({ channel, users }: ProvedCursors): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await pause(this.#random.between(50, 500), undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted) await this.#askOnce(channel, this.#random.pick(users));
-    }
+    this.throwFailures();
   }
 
   async #askOnce(channel: string, user: string): Promise<void> {
-    const roll = this.#random.next();
+    const roll = this.random.next();
     if (roll < 0.05) await this.#list(channel);
     else if (roll < 0.45) await this.#askDelivered(channel, user);
     else if (roll < 0.75 || !markedUsers.includes(user)) await this.#askUnread(channel, user);
@@ -91,7 +63,7 @@ export class CursorLoad {
   }
 
   async #list(channel: string): Promise<void> {
-    const called = await this.#calls.call("audience", { channel });
+    const called = await this.calls.call("audience", { channel });
     if (called.outcome === "wrong") this.failures.push(`audience of ${channel}: ${called.problem}`);
     if (called.outcome !== "result") return;
     const { users = [] }: { readonly users?: readonly string[] } = called.result;
@@ -102,7 +74,7 @@ export class CursorLoad {
   async #mark(channel: string, user: string): Promise<void> {
     const top = this.#tops.get(channel);
     if (top === undefined) return;
-    const offset = Math.max(0, top.offset - this.#random.between(0, 8));
+    const offset = Math.max(0, top.offset - this.random.between(0, 8));
     const mark = { f: "mark", channel, user, call: this.#next() } as const;
     const asked = { epoch: top.epoch, offset, own: false } as const;
     this.#record({ ...mark, ...asked, type: "invoke" });
@@ -145,7 +117,7 @@ export class CursorLoad {
     asked: AskedCall,
     answered: (result: object) => void,
   ): Promise<void> {
-    const called = await this.#calls.call(method, command);
+    const called = await this.calls.call(method, command);
     if (called.outcome === "wrong")
       this.failures.push(`${method} of ${asked.user} on ${asked.channel}: ${called.problem}`);
     if (called.outcome === "result") answered(called.result);
@@ -156,16 +128,10 @@ export class CursorLoad {
     return `backend-${++this.#count}`;
   }
 
-  #throwFailures(): void {
-    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
-  }
-
   #record(event: Unmarked<CursorEvent>): void {
-    this.#recorder.record({ ...event, process: "cursors", time: microseconds() });
+    this.recorder.record({ ...event, process: "cursors", time: microseconds() });
   }
 }
-
-/** A busy machine may answer the first calls too late. */
 
 /** An event of any kind without its process and time. */
 type Unmarked<Each> = Each extends CursorEvent ? Omit<Each, "process" | "time"> : never;

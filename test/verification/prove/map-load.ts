@@ -1,7 +1,8 @@
+import { Records } from "../../support/records.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../support/random.ts";
-import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
-import { Backoff } from "./clients/backoff.ts";
+import { BackendLoad } from "./backend-load.ts";
+import type { BackendAddress } from "./clients/backend-call.ts";
 import { keysMax } from "./clients/map-subscriber.ts";
 import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { microseconds } from "./history/clock.ts";
@@ -13,18 +14,11 @@ import type { ProvedMap } from "./scenario.ts";
  * some offsets are those before the last change. It repeats a change of unknown outcome with its idempotency key, unless
  * the map is ephemeral: that one forgets such keys with its memory.
  */
-export class MapLoad {
-  readonly #calls: BackendCalls;
+export class MapLoad extends BackendLoad {
   readonly #maps: readonly ProvedMap[];
-  readonly #random: Random;
-  readonly #recorder: Recorder;
-  readonly #stopping = new AbortController();
   /** What the backend knows of keys, by map and key. */
-  readonly #keys = new Map<string, KnownKey>();
-  #underWay: Promise<unknown> = Promise.resolve();
+  readonly #keys = new Records((): KnownKey => ({ offset: 0, before: 0, version: 0 }));
   #changes = 0;
-  /** Failures that no server may cause, in sentences. */
-  readonly failures: string[] = [];
 
   constructor(
     backend: BackendAddress,
@@ -32,10 +26,8 @@ export class MapLoad {
     random: Random,
     recorder: Recorder,
   ) {
-    this.#calls = new BackendCalls(backend);
+    super(backend, random, recorder);
     this.#maps = maps;
-    this.#random = random;
-    this.#recorder = recorder;
   }
 
   /** Changes a key of each map, so that its stream is stored before the first client comes. */
@@ -43,9 +35,9 @@ export class MapLoad {
     for (const map of this.#maps) await this.#change(map);
   }
 
-  start(): void {
+  protected override loops(): readonly Promise<void>[] {
     const each = this.#maps.flatMap((map) => Array.from({ length: atATime[map.load] }, () => map));
-    this.#underWay = Promise.all(each.map((map) => this.#changeSteadily(map)));
+    return each.map((map) => this.steadily(20, 120, () => this.#change(map)));
   }
 
   /** The maps that are changed by {@link stir} alone. */
@@ -65,20 +57,13 @@ export class MapLoad {
     for (let change = 0; change < stirredKeys; change++) await this.#change(map);
   }
 
-  /** Makes no further change. Resolves when all are answered or given up; rejects when one failed. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#underWay;
-    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
-  }
-
   /** Records the state of each map, once everything has settled. */
   async read(): Promise<void> {
     for (const { name: channel } of this.#maps) {
-      const called = await this.#calls.call("map_read_state", { channel, limit: -1 });
+      const called = await this.calls.call("map_read_state", { channel, limit: -1 });
       if (called.outcome !== "result") throw new Error(`${channel} couldn't be read`);
       const { epoch = "", offset = 0, entries = [] }: State = called.result;
-      this.#recorder.record({
+      this.recorder.record({
         time: microseconds(),
         process: "maps",
         type: "ok",
@@ -91,27 +76,13 @@ export class MapLoad {
     }
   }
 
-  /** Closes the connections. No call may follow. */
-  close(): void {
-    this.#stopping.abort();
-    this.#calls.close();
-  }
-
-  async #changeSteadily(map: ProvedMap): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await pause(this.#random.between(20, 120), undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted) await this.#change(map);
-    }
-  }
-
   async #change({ name: channel, mode, load }: ProvedMap): Promise<void> {
     const change = `map-${++this.#changes}`;
-    const key = `key-${this.#random.between(1, keysMax)}`;
-    const known = this.#known(channel, key);
+    const key = `key-${this.random.between(1, keysMax)}`;
+    const known = this.#keys.of(`${channel} ${key}`);
     const isRandom = load === "random";
-    const isRemoval = isRandom && this.#random.chance(0.25);
-    const isKeyed = mode !== "ephemeral" && this.#random.chance(0.8);
+    const isRemoval = isRandom && this.random.chance(0.25);
+    const isKeyed = mode !== "ephemeral" && this.random.chance(0.8);
     const { version, ifOffset, keyMode } = isRandom ? this.#conditions(known) : anyway;
     const command = {
       channel,
@@ -127,49 +98,40 @@ export class MapLoad {
       ...(!isRemoval && version !== undefined && { version }),
       ...(ifOffset !== undefined && { ifOffset }),
     };
-    this.#recorder.record({ ...told, ...conditions, type: "invoke", time: microseconds() });
-    const backoff = new Backoff(this.#random);
-    const endMs = performance.now() + (isKeyed ? giveUpAfterMs : 0);
-    let outcome: "fail" | "info" = "fail";
-    for (;;) {
-      const called = await this.#calls.call(isRemoval ? "map_remove" : "map_publish", command);
+    this.recorder.record({ ...told, ...conditions, type: "invoke", time: microseconds() });
+    const called = await this.calls.repeat(
+      isRemoval ? "map_remove" : "map_publish",
+      command,
+      this.random,
+      isKeyed ? giveUpAfterMs : 0,
+    );
+    if (called.outcome !== "result") {
       if (called.outcome === "wrong") this.failures.push(`${channel}: ${called.problem}`);
-      if (called.outcome === "result") {
-        const place = placeOf(called.result, known, isRemoval);
-        // An attempt of unknown outcome may be carried out yet, if this one did nothing (rule Z7).
-        const isOpen = "suppressed" in place && outcome === "info";
-        const ended = isOpen ? ({ type: "info" } as const) : ({ type: "ok", ...place } as const);
-        this.#recorder.record({ ...told, ...ended, time: microseconds() });
-        return;
-      }
-      if (called.outcome !== "refused") outcome = "info";
-      if (called.outcome === "wrong" || performance.now() >= endMs) break;
-      await pause(backoff.next());
+      const type = called.outcome === "refused" ? "fail" : "info";
+      this.recorder.record({ ...told, type, time: microseconds() });
+      return;
     }
-    this.#recorder.record({ ...told, type: outcome, time: microseconds() });
+    const place = placeOf(called.result, known, isRemoval);
+    // An attempt of unknown outcome may be carried out yet, if this one did nothing (rule Z7).
+    const isOpen = "suppressed" in place && called.wasLost;
+    const ended = isOpen ? ({ type: "info" } as const) : ({ type: "ok", ...place } as const);
+    this.recorder.record({ ...told, ...ended, time: microseconds() });
   }
 
   /** The conditions of a change: most of them hold, and some name what was there before. */
   #conditions(known: KnownKey): Conditions {
-    const keyMode = this.#random.pick(["", "", "", "", "", "", "if_new", "if_exists"] as const);
-    const isVersioned = this.#random.chance(0.4);
+    const keyMode = this.random.pick(["", "", "", "", "", "", "if_new", "if_exists"] as const);
+    const isVersioned = this.random.chance(0.4);
     // A late version of a key that was removed must not bring it back.
-    const isLate = this.#random.chance(known.offset === 0 ? 0.7 : 0.3) && known.version > 0;
+    const isLate = this.random.chance(known.offset === 0 ? 0.7 : 0.3) && known.version > 0;
     if (isVersioned && !isLate) known.version++;
-    const late = this.#random.between(Math.max(1, known.version - 2), known.version);
-    const ifOffset = this.#random.chance(0.7) ? known.offset : known.before;
+    const late = this.random.between(Math.max(1, known.version - 2), known.version);
+    const ifOffset = this.random.chance(0.7) ? known.offset : known.before;
     return {
       keyMode,
       version: isVersioned ? (isLate ? late : known.version) : undefined,
-      ifOffset: this.#random.chance(0.15) ? ifOffset : undefined,
+      ifOffset: this.random.chance(0.15) ? ifOffset : undefined,
     };
-  }
-
-  #known(channel: string, key: string): KnownKey {
-    const name = `${channel} ${key}`;
-    const known = this.#keys.get(name) ?? { offset: 0, before: 0, version: 0 };
-    this.#keys.set(name, known);
-    return known;
   }
 }
 

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { OrderEvent, OrderMethod } from "../checker/history-event.ts";
 import type { Random } from "../../support/random.ts";
-import { type BackendAddress, BackendCalls } from "./clients/backend-call.ts";
+import { BackendLoad } from "./backend-load.ts";
+import type { BackendAddress } from "./clients/backend-call.ts";
 import { tokenName } from "./clients/endpoint.ts";
 import { microseconds } from "./history/clock.ts";
 import type { Recorder } from "./history/recorder.ts";
@@ -11,16 +12,9 @@ import type { ProvedUser } from "./scenario.ts";
  * A backend that orders at random: it disconnects, blocks, unblocks, subscribes and unsubscribes users, and takes their
  * tokens back, one order after the other for each of them. An order of unknown outcome isn't repeated, except the end of a block.
  */
-export class OrderLoad {
-  readonly #calls: BackendCalls;
+export class OrderLoad extends BackendLoad {
   readonly #users: readonly ProvedUser[];
-  readonly #random: Random;
-  readonly #recorder: Recorder;
-  readonly #stopping = new AbortController();
-  #underWay: Promise<unknown> = Promise.resolve();
   #orders = 0;
-  /** Failures that no server may cause, in sentences. */
-  readonly failures: string[] = [];
 
   constructor(
     backend: BackendAddress,
@@ -28,50 +22,34 @@ export class OrderLoad {
     random: Random,
     recorder: Recorder,
   ) {
-    this.#calls = new BackendCalls(backend);
+    super(backend, random, recorder);
     this.#users = users;
-    this.#random = random;
-    this.#recorder = recorder;
   }
 
-  start(): void {
-    this.#underWay = Promise.all(this.#users.map((user) => this.#orderFor(user)));
+  protected override loops(): readonly Promise<void>[] {
+    return this.#users.map((user) => this.steadily(50, 900, () => this.#orderOnce(user)));
   }
 
   /** Gives no further order. Resolves when all are answered and nobody is blocked any more; rejects when one failed. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#underWay;
+  override async stop(): Promise<void> {
+    await super.stop();
     await Promise.all(this.#users.map(({ name }) => this.#unblock(name)));
-    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
-  }
-
-  /** Closes the connections. No call may follow. */
-  close(): void {
-    this.#stopping.abort();
-    this.#calls.close();
-  }
-
-  async #orderFor(user: ProvedUser): Promise<void> {
-    while (!this.#isStopping) {
-      await this.#wait(this.#random.between(50, 900));
-      if (!this.#isStopping) await this.#orderOnce(user);
-    }
+    this.throwFailures();
   }
 
   async #orderOnce({ name, subscribes, orderable }: ProvedUser): Promise<void> {
-    const roll = this.#random.next();
+    const roll = this.random.next();
     if (roll < 0.3) await this.#order(name, "disconnect", {}, this.#code());
     else if (roll < 0.4) await this.#takeBack(name);
     else if (roll < 0.55)
-      await this.#order(name, "subscribe", { channel: this.#random.pick(orderable) });
+      await this.#order(name, "subscribe", { channel: this.random.pick(orderable) });
     else if (roll < 0.85) {
-      const channel = this.#random.pick([...subscribes, ...orderable]);
+      const channel = this.random.pick([...subscribes, ...orderable]);
       await this.#order(name, "unsubscribe", { channel });
     } else {
       await this.#order(name, "block_user", {});
       // Long enough for a client to try in vain.
-      await this.#wait(this.#random.between(100, 1_500));
+      await this.wait(this.random.between(100, 1_500));
       await this.#unblock(name);
     }
   }
@@ -79,18 +57,18 @@ export class OrderLoad {
   /** Takes back some of the user's tokens, for a while, or all of before. */
   async #takeBack(user: string): Promise<void> {
     const nowSeconds = Math.floor(Date.now() / 1_000);
-    if (this.#random.chance(0.5)) {
+    if (this.random.chance(0.5)) {
       await this.#order(user, "invalidate_user_tokens", { issuedBefore: nowSeconds });
       return;
     }
-    const token = tokenName(user, this.#random);
+    const token = tokenName(user, this.random);
     await this.#order(user, "revoke_token", { token, barredFor: revokedSeconds - 1 });
   }
 
   /** Mostly a code after which SDKs reconnect. */
   #code(): object {
-    const code = this.#random.chance(0.8) ? 4_000 : 4_500;
-    return this.#random.chance(0.2) ? {} : { disconnect: { code, reason: "ordered" } };
+    const code = this.random.chance(0.8) ? 4_000 : 4_500;
+    return this.random.chance(0.2) ? {} : { disconnect: { code, reason: "ordered" } };
   }
 
   /** Ends a block for certain: a user whom nobody unblocks stays away for ever. */
@@ -111,22 +89,12 @@ export class OrderLoad {
   ): Promise<"ok" | "fail" | "info"> {
     const order = `order-${++this.#orders}`;
     const what = { process: "users", f: "order", order, user, method, ...about } as const;
-    this.#recorder.record({ ...what, type: "invoke", time: microseconds() });
-    const called = await this.#calls.call(method, commandOf(what, more));
+    this.recorder.record({ ...what, type: "invoke", time: microseconds() });
+    const called = await this.calls.call(method, commandOf(what, more));
     const type = outcomes[called.outcome];
     if (called.outcome === "wrong") this.failures.push(`${method} of ${user}: ${called.problem}`);
-    this.#recorder.record({ ...what, type, time: microseconds() });
+    this.recorder.record({ ...what, type, time: microseconds() });
     return type;
-  }
-
-  /** Waits; ends early when ordering stops. */
-  async #wait(milliseconds: number): Promise<void> {
-    const { signal } = this.#stopping;
-    await pause(milliseconds, undefined, { signal }).catch(() => undefined);
-  }
-
-  get #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
   }
 }
 

@@ -110,11 +110,7 @@ export class Proof {
     const loads = { load, orders, maps, cursors, texts };
     try {
       await cursors.prepare();
-      load.start();
-      orders.start();
-      maps.start();
-      cursors.start();
-      texts.start();
+      for (const each of Object.values(loads)) each.start();
       await this.#breakThings(clients, loads, subscribers, publishers);
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
@@ -136,21 +132,12 @@ export class Proof {
     } catch (error) {
       // After an error the rest of the run has no value.
       this.#recorder.abandon();
-      load.abandon();
-      orders.close();
-      maps.close();
-      cursors.close();
-      last?.close();
-      texts.close();
       await clients.end().catch(() => undefined);
       throw error;
+    } finally {
+      for (const each of Object.values(loads)) each.close();
+      last?.close();
     }
-    load.publisher.close();
-    orders.close();
-    maps.close();
-    cursors.close();
-    last?.close();
-    texts.close();
     await clients.end();
     if (server === undefined || events === undefined) return;
     await new LastEvents(server, events, this.#target).await((what) => {
@@ -170,10 +157,11 @@ export class Proof {
   /** Injects faults until enough time has passed and enough publications were delivered. */
   async #breakThings(
     clients: Clients,
-    { load, orders, maps, cursors, texts }: Loads,
+    loads: Loads,
     subscribers: FaultyNetwork,
     publishers: FaultyNetwork,
   ): Promise<void> {
+    const { load, maps, texts } = loads;
     const { server, hooks, events, gateways, homes, scenario } = this.#target;
     const { seed, seconds, faults } = this.#options;
     const wave = {
@@ -212,15 +200,8 @@ export class Proof {
     const isOver = new AbortController();
     const failed = running.catch(() => isOver.abort());
     try {
-      const failures = () => [
-        ...load.publisher.failures,
-        ...orders.failures,
-        ...maps.failures,
-        ...cursors.failures,
-        ...texts.failures,
-        ...(hooks?.failures ?? []),
-        ...(events?.failures ?? []),
-      ];
+      const failures = () =>
+        [...Object.values(loads), hooks, events].flatMap((each) => each?.failures ?? []);
       await this.#watch(clients, failures, endMs, isOver.signal);
     } finally {
       timeline.stop();

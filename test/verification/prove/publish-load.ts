@@ -56,8 +56,13 @@ export class PublishLoad {
     await this.#bursts;
   }
 
-  /** Ends without waiting for answers. */
-  abandon(): void {
+  /** Failures that no repetition can fix, in sentences. */
+  get failures(): readonly string[] {
+    return this.publisher.failures;
+  }
+
+  /** Ends without waiting for answers. No call may follow. */
+  close(): void {
     this.#stopping.abort();
     this.publisher.close();
   }

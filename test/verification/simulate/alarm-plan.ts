@@ -1,13 +1,7 @@
 import type { Random } from "../../support/random.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
-import type { Plan, Step } from "./plan.ts";
-
-/** The platform doesn't set an object's alarm the next so many times that the object asks for it. */
-export interface AlarmAction {
-  readonly do: "fail alarm";
-  readonly object: string;
-  readonly times: number;
-}
+import type { Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * A plan in which objects fail to set their alarms.

@@ -1,17 +1,6 @@
 import type { Random } from "../../support/random.ts";
 import { isNamed } from "./cursor-kinds.ts";
-import type { Step } from "./plan.ts";
-
-/** What backends do with audiences in a plan, and with everything that is kept of a user. The user is that of the client. */
-export type AudienceAction =
-  | {
-      readonly do: "add to audience" | "remove from audience";
-      readonly client: number;
-      readonly channel: string;
-    }
-  /** The users of these clients are the audience. */
-  | { readonly do: "set audience"; readonly clients: readonly number[]; readonly channel: string }
-  | { readonly do: "forget user"; readonly client: number };
+import type { Step } from "./actions.ts";
 
 /** Puts what a backend does with audiences between the other steps, and has users forgotten. */
 export function withAudienceActions(

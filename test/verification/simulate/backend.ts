@@ -1,16 +1,9 @@
-import type {
-  ChannelAnswer,
-  ChannelAnswers,
-  ChannelOperation,
-  HistoryQuery,
-  PublicationRequest,
-} from "../../../src/contract/channel-call.ts";
+import type { HistoryQuery, PublicationRequest } from "../../../src/contract/channel-call.ts";
 import type { MapChange, MapOperation } from "../../../src/features/maps/map-call.ts";
-import { limits } from "../../../src/limits.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { json } from "../../core/api/channel-config.ts";
+import { callChannel } from "./channel-call.ts";
 import { tagsOf } from "./cursor-kinds.ts";
-import type { MapAction } from "./map-plan.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /**
@@ -71,33 +64,50 @@ export class Backend {
 
   /** Removes a channel's history. The outcome is ignored. */
   removeHistory(channel: string): void {
-    this.#call(channel, { method: "history_remove" }, ignoreAnswer);
+    callChannel(this.#context, channel, { method: "history_remove" }, ignoreAnswer);
   }
 
   /** Reads a channel's history. The channel's host compares the answer with the model. */
   readHistory(channel: string, request: HistoryQuery): void {
-    this.#call(channel, { method: "history", request }, ignoreAnswer);
+    callChannel(this.#context, channel, { method: "history", request }, ignoreAnswer);
   }
 
-  /** Changes a key of a map, see {@link MapAction}. */
-  change(action: Extract<MapAction, { readonly keyed: boolean }>): void {
-    const { channel, key, keyed, expects } = action;
+  /** Sets a key of a map. */
+  set(action: SetKey): void {
     const data = this.#newData();
-    const text: string = JSON.parse(data);
+    const { mode = "", version = 0 } = action;
+    const versioned = { version: BigInt(version), versionEpoch: "", delta: false };
+    const request = { ...this.#common(action, data), data, keyMode: mode, ...versioned } as const;
+    this.#begin(action, { method: "map_publish", request }, JSON.parse(data), true);
+  }
+
+  /** Removes a key of a map. */
+  drop(action: BackendChange): void {
+    const data = this.#newData();
+    this.#begin(
+      action,
+      { method: "map_remove", request: this.#common(action, data) },
+      JSON.parse(data),
+      false,
+    );
+  }
+
+  /** What all changes of a key name. */
+  #common({ channel, key, keyed, expects }: BackendChange, data: JsonText) {
     const known = this.#offsets.get(`${channel} ${key}`) ?? 0;
     const ifOffset =
       expects === undefined ? {} : { ifOffset: known + (expects === "known" ? 0 : 7) };
-    const common = { key, idempotencyKey: keyed ? text : "", ...ifOffset };
+    return { key, idempotencyKey: keyed ? String(JSON.parse(data)) : "", ...ifOffset };
+  }
+
+  #begin(
+    { channel, key, keyed }: BackendChange,
+    change: MapChange,
+    text: string,
+    isSet: boolean,
+  ): void {
     const asked = { process: "backend", f: "map-change", channel, change: text, key } as const;
-    let change: MapChange;
-    if (action.do === "drop") change = { method: "map_remove", request: common };
-    else {
-      const { version = 0 } = action;
-      const versioned = { version: BigInt(version), versionEpoch: "", delta: false };
-      const keyMode = action.mode ?? "";
-      change = { method: "map_publish", request: { ...common, data, keyMode, ...versioned } };
-    }
-    const told = action.do === "drop" ? asked : { ...asked, value: text };
+    const told = isSet ? { ...asked, value: text } : asked;
     this.#context.eventLog.note({ ...told, type: "invoke" });
     if (keyed) this.pending++;
     this.#change(channel, change, told, keyed, 1);
@@ -111,7 +121,7 @@ export class Backend {
     attempt: number,
   ): void {
     const { timeline, eventLog } = this.#context;
-    this.#call(channel, change, (answer) => {
+    callChannel(this.#context, channel, change, (answer) => {
       if (answer === undefined) {
         if (!keyed) eventLog.note({ ...told, type: "info" });
         else
@@ -142,13 +152,13 @@ export class Backend {
 
   /** Clears a map, counts its keys, or reads all of its state, as the object's host compares with the model. */
   mapCall(channel: string, command: MapOperation): void {
-    this.#call(channel, command, ignoreAnswer);
+    callChannel(this.#context, channel, command, ignoreAnswer);
   }
 
   /** Reads the whole state of a map for the checker. */
   readMap(channel: string): void {
     const query = { key: "", cursor: "", limit: -1, asc: false };
-    this.#call(channel, { method: "map_read_state", request: query }, (answer) => {
+    callChannel(this.#context, channel, { method: "map_read_state", request: query }, (answer) => {
       if (answer === undefined || "error" in answer) {
         this.#complain(`${channel} couldn't be read`);
         return;
@@ -165,28 +175,10 @@ export class Backend {
     return json(`"api-${++this.#published}${".".repeat(padding)}"`);
   }
 
-  #call(
-    channel: string,
-    command: ChannelOperation,
-    answered: (answer: ChannelAnswer | undefined) => void,
-  ): void {
-    this.#context.network.call<readonly ChannelOperation[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
-      request: [command],
-      waitMs: limits.objectAnswerMs,
-      carryOut: (commands, answer) => this.#context.channel(channel).execute(commands, answer),
-      answered: (answers) => {
-        answered(answers?.outcome === "answers" ? answers.answers[0] : undefined);
-      },
-    });
-  }
-
   #publishOnce(channel: string, request: JsonRequest): void {
     const { data } = request;
     this.#note("invoke", channel, data);
-    this.#call(channel, { method: "publish", request }, (answer) => {
+    callChannel(this.#context, channel, { method: "publish", request }, (answer) => {
       const isPublished = this.#context.publicationLog.find(JSON.parse(data)) !== undefined;
       if (answer === undefined) this.#note("info", channel, data);
       // A version or a key that isn't new is answered with the position of the existing publication.
@@ -198,7 +190,7 @@ export class Backend {
   #publishUntilKnown(channel: string, request: JsonRequest, known: boolean): void {
     const { timeline } = this.#context;
     const { data } = request;
-    this.#call(channel, { method: "publish", request }, (answer) => {
+    callChannel(this.#context, channel, { method: "publish", request }, (answer) => {
       const isAnswered = answer !== undefined && "result" in answer;
       if (isAnswered) this.#acknowledged(channel, data, answer.result);
       else if (answer !== undefined) this.#complain(`${data} was refused: ${answer.error.code}`);
@@ -243,6 +235,24 @@ export class Backend {
   #complain(what: string): void {
     this.#context.publicationLog.complain(what);
   }
+}
+
+/** A change of a map's key. */
+export interface BackendChange {
+  readonly channel: string;
+  readonly key: string;
+  /** Whether the change is repeated with its idempotency key until its outcome is known. */
+  readonly keyed: boolean;
+  /**
+   * The offset that the key must have: the one of which the backend heard last, or another one. Absent: any.
+   */
+  readonly expects?: "known" | "other";
+}
+
+/** A key is set. */
+export interface SetKey extends BackendChange {
+  readonly mode?: "if_new" | "if_exists";
+  readonly version?: number;
 }
 
 /** A change as the checker is told of it. */
@@ -290,6 +300,6 @@ function requestOf(
   return { data, ...plain, ...more };
 }
 
-function ignoreAnswer(): void {
+export function ignoreAnswer(): void {
   // The answer needs no check here.
 }

@@ -27,7 +27,7 @@ export class ClientFrames {
     this.#send = send;
   }
 
-  /** Sends one frame. @param letters its commands, see `FrameAction` */
+  /** Sends one frame. @param letters its commands, see `frameLetters` */
   send(channel: string, letters: string): void {
     if (this.#client.connected === undefined || !this.#client.knows(channel)) return;
     const watch: FrameWatch = { moment: 0, calls: 0, published: [] };

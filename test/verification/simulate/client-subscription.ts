@@ -1,3 +1,5 @@
+import type { ReceivedFrame } from "./received-frame.ts";
+import type { WorldContext } from "./world-context.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import type { EventLog } from "./event-log.ts";
 import type { PublicationLog } from "./publication-log.ts";
@@ -28,6 +30,17 @@ export interface ReceivedResult {
   readonly publications?: readonly ReceivedPublication[];
 }
 
+/** The client whose subscription it is. */
+export interface Subscriber {
+  readonly who: string;
+  readonly user: string;
+  readonly context: WorldContext;
+  /** Sends a command on the client's connection. */
+  readonly send: (command: object, answered: (frame: ReceivedFrame) => void) => void;
+  /** Does work after the client's backoff. */
+  readonly askLater: (work: () => void) => void;
+}
+
 /**
  * One client's subscriptions to one channel. The checker checks that each publication arrives once, in order and
  * without a hole (rules O3, L3); this class compares each publication with what the channel object published.
@@ -38,7 +51,7 @@ export class ClientSubscription {
   readonly given: boolean;
   readonly #who: string;
   readonly #publications: PublicationLog;
-  readonly #eventLog: EventLog;
+  protected readonly eventLog: EventLog;
   /** The client's name in the checker's history. */
   process: string;
   wanted = false;
@@ -69,19 +82,13 @@ export class ClientSubscription {
   /** The clients that are present, by the joins and leaves since the subscription began. */
   readonly members = new Set<string>();
 
-  constructor(
-    channel: string,
-    given: boolean,
-    who: string,
-    publicationLog: PublicationLog,
-    eventLog: EventLog,
-  ) {
+  constructor(channel: string, { who, context }: Subscriber, given = false) {
     this.channel = channel;
     this.given = given;
     this.#who = who;
     this.process = who;
-    this.#publications = publicationLog;
-    this.#eventLog = eventLog;
+    this.#publications = context.publicationLog;
+    this.eventLog = context.eventLog;
   }
 
   /**
@@ -98,8 +105,8 @@ export class ClientSubscription {
     this.isRevoked = false;
     // A client without a position can't recover, so each of its subscriptions is another process to the checker.
     if (!positioned) this.process = `${this.#who}/${this.generation}`;
-    this.#eventLog.note({
-      ...this.#mine,
+    this.eventLog.note({
+      ...this.mine,
       type: "ok",
       f: "subscribe",
       client,
@@ -132,7 +139,7 @@ export class ClientSubscription {
    * @param since the position that the order names, if it names one
    */
   beginOrdered(result: ReceivedResult, since: StreamPosition | undefined, client: string): void {
-    if (this.state === "on") this.#complain("was subscribed by an order although it was");
+    if (this.state === "on") this.complain("was subscribed by an order although it was");
     // The client doesn't ask to recover what it had before.
     this.end(true);
     const recovered = since?.epoch === result.epoch && since?.offset === (result.offset ?? 0);
@@ -189,18 +196,18 @@ export class ClientSubscription {
   /** A join or a leave arrived. */
   takePresenceEvent(type: "join" | "leave", client: string): void {
     if (this.leaving > 0) return;
-    if (this.state !== "on") this.#complain(`received a ${type} while ${this.state}`);
+    if (this.state !== "on") this.complain(`received a ${type} while ${this.state}`);
     if (type === "join") this.members.add(client);
     else this.members.delete(client);
   }
 
   /** The client was told of insufficient state. */
   lose(code: number): void {
-    if (this.state !== "on") this.#complain(`was unsubscribed while ${this.state}`);
+    if (this.state !== "on") this.complain(`was unsubscribed while ${this.state}`);
     this.losses++;
-    this.#eventLog.note({ ...this.#mine, type: "info", f: "signal", code });
+    this.eventLog.note({ ...this.mine, type: "info", f: "signal", code });
     if (this.position === undefined || this.isOrdered) {
-      this.#eventLog.note({ ...this.#mine, type: "info", f: "detach", forgets: true });
+      this.eventLog.note({ ...this.mine, type: "info", f: "detach", forgets: true });
     }
     if (this.isOrdered) this.position = undefined;
     this.isOrdered = false;
@@ -212,7 +219,7 @@ export class ClientSubscription {
   end(forgets = false): void {
     if (this.state === "on" || forgets) {
       const isForgotten = forgets || this.position === undefined;
-      this.#eventLog.note({ ...this.#mine, type: "info", f: "detach", forgets: isForgotten });
+      this.eventLog.note({ ...this.mine, type: "info", f: "detach", forgets: isForgotten });
     }
     if (forgets) this.position = undefined;
     this.isOrdered = false;
@@ -226,22 +233,23 @@ export class ClientSubscription {
     if (position === undefined) {
       const last = this.#publications.last(this.channel);
       if (this.#lastIndex !== (last?.index ?? -1)) {
-        this.#complain(`ends at ${this.#lastIndex} and not at ${last?.index}`);
+        this.complain(`ends at ${this.#lastIndex} and not at ${last?.index}`);
       }
     } else if (position.epoch !== top?.epoch || position.offset !== top.offset) {
       const stands = `${position.epoch}:${position.offset}`;
-      this.#complain(`is at ${stands} and not at ${top?.epoch}:${top?.offset}`);
+      this.complain(`is at ${stands} and not at ${top?.epoch}:${top?.offset}`);
     }
   }
 
-  get #mine(): { readonly process: string; readonly channel: string } {
+  /** What all events of the subscription name. */
+  protected get mine(): { readonly process: string; readonly channel: string } {
     return { process: this.process, channel: this.channel };
   }
 
   #noteDelivery({ data, offset }: ReceivedPublication): void {
     const place = offset === undefined || offset === 0 ? {} : { offset };
-    this.#eventLog.note({
-      ...this.#mine,
+    this.eventLog.note({
+      ...this.mine,
       type: "ok",
       f: "deliver",
       value: String(data),
@@ -262,7 +270,7 @@ export class ClientSubscription {
     const found = this.#publications.find(text)?.position;
     if (found?.offset !== offset || found.epoch !== position.epoch) {
       const place = `${position.epoch}:${offset}`;
-      this.#complain(`received ${text} at ${place}, published at ${found?.epoch}:${found?.offset}`);
+      this.complain(`received ${text} at ${place}, published at ${found?.epoch}:${found?.offset}`);
     }
     this.position = { ...position, offset };
     this.received.push(text);
@@ -286,7 +294,7 @@ export class ClientSubscription {
     const found = this.#publications.find(text);
     this.received.push(text);
     if (found === undefined) {
-      this.#complain(`received ${text}, which nobody published`);
+      this.complain(`received ${text}, which nobody published`);
       return;
     }
     const { index, incarnation } = found;
@@ -294,14 +302,14 @@ export class ClientSubscription {
     const isFirst = this.#publications.isFirstOfIncarnation(this.channel, found);
     const follows = incarnation === this.#lastIncarnation ? index <= this.#lastIndex + 1 : isFirst;
     if (isRepeated || (!follows && (this.#receivedAny || index > this.#lastIndex + 1))) {
-      this.#complain(`received ${text}, number ${index}, after ${this.#lastIndex}`);
+      this.complain(`received ${text}, number ${index}, after ${this.#lastIndex}`);
     }
     this.#receivedAny = true;
     this.#lastIndex = index;
     this.#lastIncarnation = incarnation;
   }
 
-  #complain(what: string): void {
+  protected complain(what: string): void {
     this.#publications.complain(`${this.#who} on ${this.channel} ${what}`);
   }
 }

@@ -1,8 +1,7 @@
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
-import { ClientAppends } from "./client-appends.ts";
-import { ClientCursors } from "./client-cursors.ts";
+import { ClientCalls } from "./client-calls.ts";
 import { ClientFrames } from "./client-frames.ts";
 import { ClientPings } from "./client-pings.ts";
 import { ClientPublishes, replyTimeoutMs, type SentCommand } from "./client-publishes.ts";
@@ -50,9 +49,7 @@ export class WorldClient {
   readonly #subscriptions = new Map<string, ClientSubscription>();
   readonly #waiting = new Map<number, SentCommand["answered"]>();
   readonly #publishes: ClientPublishes;
-  /** Marks and asks for the client's user. */
-  readonly cursors: ClientCursors;
-  readonly appends: ClientAppends;
+  readonly calls: ClientCalls;
   readonly frames: ClientFrames;
   readonly pings: ClientPings;
   #connection: Connection | undefined;
@@ -66,14 +63,13 @@ export class WorldClient {
     this.#traits = traits;
     this.#context = context;
     for (const channel of traits.given) this.subscription(channel);
-    this.cursors = new ClientCursors(this, context, (command, answered) => {
+    this.calls = new ClientCalls(this, context, (command, answered) => {
       if (answered !== undefined) this.#send(command, answered);
       else this.#connection?.socket?.fromClient(JSON.stringify(command));
     });
     this.pings = new ClientPings(() => context.timeline.nowMs);
     this.#publishes = new ClientPublishes(this, context);
     this.frames = new ClientFrames(this, context, this.#publishes, (sent) => this.#sendAll(sent));
-    this.appends = new ClientAppends(this, context, (...sent) => this.#send(...sent));
   }
 
   /** The user of the client's token. */

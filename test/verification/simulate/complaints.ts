@@ -62,9 +62,9 @@ function publishTo(world: World, name: string): void {
   if (growthKindOf(name) !== undefined) {
     world.producers.appendToAll(name);
     // The texts may have ended.
-    world.producers.carryOut({ do: "begin text", channel: name, key: "last" });
+    world.producers.begin(name, "last");
   } else if (mapModeOf(name) === undefined) world.backend.publish(name, false);
-  else world.backend.change({ do: "set", channel: name, key: "last", keyed: false });
+  else world.backend.set({ channel: name, key: "last", keyed: false });
 }
 
 /** Everybody has the keys that every map has in the end, and not only those that never expire. */

@@ -2,9 +2,10 @@ import { userKey } from "../../../src/contract/identity-key.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import { homeCalls } from "../../../src/features/index.ts";
 import type { CallAnswer, CallRequest } from "../../../src/object/object-call.ts";
-import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { limits } from "../../../src/limits.ts";
+import { callChannel } from "./channel-call.ts";
 import type {
   CursorRules,
   DeliveredAnswer,
@@ -91,21 +92,13 @@ export class CursorBackend {
     operation: ChannelOperation,
     answered: (result: string) => void,
   ): void {
-    const { network, publicationLog } = this.#context;
-    network.call<readonly ChannelOperation[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
-      request: [operation],
-      waitMs: limits.objectAnswerMs,
-      carryOut: (operations, answer) => this.#context.channel(channel).execute(operations, answer),
-      answered: (answers) => {
-        const answer = answers?.outcome === "answers" ? answers.answers[0] : undefined;
-        if (answer === undefined) return;
-        if ("result" in answer) answered(answer.result);
-        else if (!refusals.has(answer.error.code))
-          publicationLog.complain(`${operation.method} was refused: ${answer.error.code}`);
-      },
+    callChannel(this.#context, channel, operation, (answer) => {
+      if (answer === undefined) return;
+      if ("result" in answer) answered(answer.result);
+      else if (!refusals.has(answer.error.code))
+        this.#context.publicationLog.complain(
+          `${operation.method} was refused: ${answer.error.code}`,
+        );
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { CursorOptions } from "../../../src/features/cursors/config.ts";
-import type { MarkRequest, UserRequest } from "../../../src/features/cursors/cursor-calls.ts";
+import type { MarkRequest, UserRequest } from "../../../src/features/cursors/calls.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { countsAsUnread } from "./cursor-kinds.ts";
 import type { Model } from "./model.ts";

@@ -1,51 +1,7 @@
 import type { Random } from "../../support/random.ts";
 import { hasCursors } from "./cursor-kinds.ts";
-import type { Action, PlannedClient, Step } from "./plan.ts";
-
-/** What backends and clients do with cursors in a plan. The user is that of the client. */
-export type CursorAction =
-  | {
-      readonly do: "mark own";
-      readonly client: number;
-      readonly channel: string;
-      /** How many publications before the newest one that the client has got. Below 0: beyond it. */
-      readonly back: number;
-      readonly epoch: NamedEpoch;
-      /** Whether the client sends the mark, and gets no answer. */
-      readonly sends: boolean;
-    }
-  | {
-      readonly do: "mark for";
-      readonly client: number;
-      readonly channel: string;
-      /** How many publications before the top. Below 0: beyond it. */
-      readonly back: number;
-      readonly epoch: NamedEpoch;
-    }
-  | {
-      readonly do: "count own unread" | "count unread for" | "ask delivered for";
-      readonly client: number;
-      readonly channel: string;
-    }
-  /**
-   * Something is published shortly before the next ping but one, and then something happens to the client, while it is
-   * asked what its user has got.
-   */
-  | {
-      readonly do: "watch ping";
-      readonly client: number;
-      readonly channel: string;
-      /** How many ms before the ping. */
-      readonly publishMs: number;
-      readonly fault: "break" | "stall" | "nothing";
-      /** How many ms after the ping. */
-      readonly faultMs: number;
-    }
-  /** For so many ms, nothing arrives at the client. */
-  | { readonly do: "stall"; readonly client: number; readonly forMs: number };
-
-/** known: the one that the offset is of. other: one that never was. */
-export type NamedEpoch = "known" | "none" | "other";
+import type { Action, NamedEpoch, Step } from "./actions.ts";
+import type { PlannedClient } from "./plan.ts";
 
 /** Clients of few users, so that some users have several clients. The server pings most of them. */
 export function cursorClients(

@@ -1,4 +1,4 @@
-import { ClientSubscription } from "./client-subscription.ts";
+import { ClientSubscription, type Subscriber } from "./client-subscription.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
 import type { WorldContext } from "./world-context.ts";
 
@@ -10,18 +10,10 @@ export class CursorSubscription extends ClientSubscription {
   #isNew: StreamPosition[] = [];
   #isAnswered: StreamPosition[] = [];
 
-  constructor(
-    channel: string,
-    given: boolean,
-    {
-      who,
-      user,
-      context,
-    }: { readonly who: string; readonly user: string; readonly context: WorldContext },
-  ) {
-    super(channel, given, who, context.publicationLog, context.eventLog);
-    this.#user = user;
-    this.#context = context;
+  constructor(channel: string, subscriber: Subscriber, given: boolean) {
+    super(channel, subscriber, given);
+    this.#user = subscriber.user;
+    this.#context = subscriber.context;
   }
 
   protected override arrived(position: StreamPosition): void {

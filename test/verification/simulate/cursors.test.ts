@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { complaintsOf } from "./complaints.ts";
-import { hasCursors } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
-import { planOf } from "./plan.ts";
 import { PublicationLog } from "./publication-log.ts";
 import { UnseenRules } from "./unseen-rules.ts";
 import { World } from "./world.ts";
@@ -249,15 +247,6 @@ describe("a world with named audiences", () => {
     expect(world.channel(named).members.size).toBe(0);
     expect(complaintsOf(world)).toEqual([]);
   });
-
-  it("are in three of ten plans with marks, in which a backend does each with them", () => {
-    const plans = Array.from({ length: 1_500 }, (_, seed) => planOf(seed + 1));
-    const withAudiences = plans.filter(({ channels }) => channels.includes(named));
-    expect(withAudiences.length).toBeGreaterThan(10);
-    const kinds = new Set(withAudiences.flatMap(({ steps }) => steps.map((step) => step.do)));
-    for (const kind of ["add to audience", "remove from audience", "set audience", "forget user"])
-      expect(kinds).toContain(kind);
-  });
 });
 
 describe("a world with marks", () => {
@@ -293,25 +282,13 @@ describe("a world with marks", () => {
     for (let count = 0; count < 3; count++) world.backend.publish(channel, false);
     client.publish(channel);
     world.pass(100);
-    client.cursors.mark(channel, 1, "known", false);
-    client.cursors.mark(channel, 2, "none", true);
-    client.cursors.countUnread(channel);
+    client.calls.mark(channel, 1, "known", false);
+    client.calls.mark(channel, 2, "none", true);
+    client.calls.countUnread(channel);
     world.cursors.countUnread(channel, "ada");
     world.pass(100);
     expect(world.channel(channel).marks).toEqual(new Map([["ada", { epoch, read: 3 }]]));
     world.channel(channel).crash();
     expect(complaintsOf(world)).toEqual([]);
-  });
-
-  it("is every tenth plan of those without presence maps and shared polls, with marks and questions of each kind", () => {
-    const plans = Array.from({ length: 600 }, (_, seed) => planOf(seed + 1));
-    const withMarks = plans.filter(({ channels }) => channels.every(hasCursors));
-    expect(withMarks.length).toBeGreaterThan(25);
-    expect(withMarks.length).toBeLessThan(75);
-    const kinds = new Set(withMarks.flatMap(({ steps }) => steps.map((step) => step.do)));
-    for (const kind of ["mark own", "mark for", "count own unread", "count unread for"])
-      expect(kinds).toContain(kind);
-    for (const kind of ["ask delivered for", "watch ping", "stall"]) expect(kinds).toContain(kind);
-    expect(withMarks.some(({ hasHomes }) => hasHomes)).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import type { WorldClient } from "./client.ts";
 import type { ClientSubscription } from "./client-subscription.ts";
 import { PlannedOutcomes } from "./planned-outcomes.ts";
-import { World } from "./world.ts";
+import type { World, WorldSetup } from "./world.ts";
 
 /** A world with one channel and one client that is subscribed to it on a gateway. Only planned faults happen. */
 export interface FollowedWorld {
@@ -14,9 +14,12 @@ export interface FollowedWorld {
 }
 
 /** @param channel its prefix says how much is kept: `keep:`, `few:` or `none:` */
-export function followedWorld(channel: string): FollowedWorld {
+export function followedWorld(
+  channel: string,
+  newWorld: (setup: WorldSetup) => World,
+): FollowedWorld {
   const outcomes = new PlannedOutcomes();
-  const world = new World({
+  const world = newWorld({
     channels: [channel],
     gateways: 2,
     chooseOutcome: outcomes.chooseOutcome,

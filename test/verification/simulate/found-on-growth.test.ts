@@ -76,6 +76,36 @@ const found: readonly { readonly name: string; readonly plan: Plan }[] = [
       outcomes: {},
     },
   },
+  {
+    name: "[Z39] a client without deltas is told of another epoch although the first change is outgrown",
+    plan: {
+      seed: 960006369,
+      faultShare: 0,
+      channels: ["sure:s"],
+      gateways: 2,
+      clients: [
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+        { reconnectsEarly: true },
+        { reconnectsEarly: false },
+      ],
+      steps: [
+        { do: "connect", client: 2, ms: 0 },
+        { do: "subscribe", client: 2, channel: "sure:s", ms: 50 },
+        { do: "forget texts", channel: "sure:s", ms: 0 },
+        {
+          do: "append",
+          channel: "sure:s",
+          key: "k2",
+          pieces: 4,
+          blocks: 1,
+          repeats: true,
+          ms: 50,
+        },
+      ],
+      outcomes: { "deliver sure:s g/2 1": {} },
+    },
+  },
 ];
 
 describe("a fault that the simulator found", () => {

@@ -1,15 +1,7 @@
 import { limits } from "../../../src/limits.ts";
 import type { Random } from "../../support/random.ts";
-import type { Plan, Step } from "./plan.ts";
-
-/** A client sends many commands in one frame (rule B17). */
-export interface FrameAction {
-  readonly do: "frame";
-  readonly client: number;
-  readonly channel: string;
-  /** The frame's commands, a letter of {@link frameLetters} for each. */
-  readonly letters: string;
-}
+import type { Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
 
 /** The commands of frames. */
 export const frameLetters = {

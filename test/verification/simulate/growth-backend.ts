@@ -1,14 +1,9 @@
-import type {
-  ChannelAnswer,
-  ChannelAnswers,
-  ChannelOperation,
-} from "../../../src/contract/channel-call.ts";
-import { limits } from "../../../src/limits.ts";
+import type { ChannelAnswer, ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { blindKey } from "./blind-rules.ts";
 import { growthKindOf } from "./growth-kinds.ts";
-import type { MapStateResult } from "./backend.ts";
-import type { GrowthAction, PieceTraits } from "./growth-plan.ts";
+import { ignoreAnswer, type MapStateResult } from "./backend.ts";
+import { callChannel } from "./channel-call.ts";
 import type { AppendResult, AskedPiece, GrowthRules } from "./growth-rules.ts";
 import { beginningOf, mayBeginAt, numberOf, pieceUnits, textUpTo } from "./growth-text.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -36,32 +31,19 @@ export class GrowthBackend {
     return [...this.#producers.values()].filter(({ isBusy }) => isBusy).length;
   }
 
-  carryOut(action: Exclude<GrowthAction, { readonly client: number }>): void {
-    const { channel } = action;
-    switch (action.do) {
-      case "append":
-        this.append(channel, action.key, action);
-        return;
-      case "append blind":
-        this.#appendBlind(channel, action.keyed);
-        return;
-      case "begin text":
-        this.#begin(channel, action.key);
-        return;
-      case "remove text":
-        this.#rules.removes(channel, action.key);
-        this.#call(
-          channel,
-          { method: "map_remove", request: { key: action.key, idempotencyKey: "" } },
-          () => undefined,
-        );
-        return;
-      case "read text":
-        this.#read(channel, action.key, () => undefined);
-        return;
-      case "forget texts":
-        this.#call(channel, { method: "map_clear" }, () => undefined);
-    }
+  remove(channel: string, key: string): void {
+    this.#rules.removes(channel, key);
+    const request = { key, idempotencyKey: "" };
+    this.#call(channel, { method: "map_remove", request }, ignoreAnswer);
+  }
+
+  read(channel: string, key: string): void {
+    this.#read(channel, key, ignoreAnswer);
+  }
+
+  /** Removes all texts of a map. */
+  forget(channel: string): void {
+    this.#call(channel, { method: "map_clear" }, ignoreAnswer);
   }
 
   append(channel: string, key: string, traits: PieceTraits): void {
@@ -74,7 +56,7 @@ export class GrowthBackend {
   }
 
   /** Appends a piece without a length: until it is known that it is there if it has a key, and once otherwise. */
-  #appendBlind(channel: string, keyed: boolean): void {
+  appendBlind(channel: string, keyed: boolean): void {
     const { blind } = this.#rules;
     const { isEphemeral = false, windowMs = 0 } = growthKindOf(channel) ?? {};
     const piece = blind.sends(channel, !isEphemeral && (keyed || windowMs === 0));
@@ -163,14 +145,14 @@ export class GrowthBackend {
   }
 
   /** Replaces a value by the beginning of another text. */
-  #begin(channel: string, key: string): void {
+  begin(channel: string, key: string): void {
     const number = this.#rules.nextNumber(channel, key);
     const text = beginningOf(key, number);
     this.#rules.sends(channel, key, number, text.length, false);
     const versioned = { version: 0n, versionEpoch: "", delta: number % 2 === 0 };
     const data = trustedJsonText(JSON.stringify(text));
     const request = { key, data, keyMode: "", idempotencyKey: "", ...versioned } as const;
-    this.#call(channel, { method: "map_publish", request }, () => undefined);
+    this.#call(channel, { method: "map_publish", request }, ignoreAnswer);
   }
 
   /** Reads what is durable of a value, until it is read. */
@@ -198,16 +180,7 @@ export class GrowthBackend {
     operation: ChannelOperation,
     answered: (answer: ChannelAnswer | undefined) => void,
   ): void {
-    this.#context.network.call<readonly ChannelOperation[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
-      request: [operation],
-      waitMs: limits.objectAnswerMs,
-      carryOut: (operations, answer) => this.#context.channel(channel).execute(operations, answer),
-      answered: (answers) =>
-        answered(answers?.outcome === "answers" ? answers.answers[0] : undefined),
-    });
+    callChannel(this.#context, channel, operation, answered);
   }
 
   #producer(channel: string, key: string): Producer {
@@ -236,4 +209,17 @@ interface Place {
   /** Of the text. */
   readonly number: number;
   readonly at: number;
+}
+
+/** How pieces are appended. */
+export interface PieceTraits {
+  readonly pieces: number;
+  /** How long each is, in multiples of `pieceUnits`. */
+  readonly blocks: number;
+  /** Whether the last one ends the text. */
+  readonly final?: true;
+  /** Whether each has an idempotency key. */
+  readonly keyed?: true;
+  /** Whether each is sent again after it succeeded. */
+  readonly repeats?: true;
 }

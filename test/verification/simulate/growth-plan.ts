@@ -1,36 +1,7 @@
 import type { Random } from "../../support/random.ts";
 import { growthKindOf } from "./growth-kinds.ts";
-import type { Action, Step } from "./plan.ts";
-
-/** What producers and others do with values that grow in a plan. */
-export type GrowthAction =
-  /** The producer of a key appends further pieces, one after the other. */
-  | ({ readonly do: "append"; readonly channel: string; readonly key: string } & PieceTraits)
-  /** Somebody appends a piece without saying where. */
-  | { readonly do: "append blind"; readonly channel: string; readonly keyed: boolean }
-  /** A client appends a piece to where the producer is. */
-  | ({ readonly do: "append own"; readonly client: number } & PlannedKey)
-  /** Somebody replaces the value by the beginning of another text, or removes it. */
-  | ({ readonly do: "begin text" | "remove text" | "read text" } & PlannedKey)
-  | { readonly do: "forget texts"; readonly channel: string };
-
-/** How pieces are appended. */
-export interface PieceTraits {
-  readonly pieces: number;
-  /** How long each is, in multiples of `pieceUnits`. */
-  readonly blocks: number;
-  /** Whether the last one ends the text. */
-  readonly final?: true;
-  /** Whether each has an idempotency key. */
-  readonly keyed?: true;
-  /** Whether each is sent again after it succeeded. */
-  readonly repeats?: true;
-}
-
-interface PlannedKey {
-  readonly channel: string;
-  readonly key: string;
-}
+import type { Action, Step } from "./actions.ts";
+import type { PieceTraits } from "./growth-backend.ts";
 
 /** Puts producers in the place of publishers, and faults right after some pieces. */
 export function withGrowthActions(

@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { blindKey, BlindRules } from "./blind-rules.ts";
 import { growthKindOf } from "./growth-kinds.ts";
@@ -11,7 +12,7 @@ import { beginningOf, mayBeginAt, numberOf, textUpTo } from "./growth-text.ts";
 export class GrowthRules {
   readonly #nowMs: () => number;
   readonly #complain: (what: string) => void;
-  readonly #keys = new Map<string, GrownKey>();
+  readonly #keys = new Records(newKey);
   readonly #crashes = new Map<string, number>();
   /** Of texts to which pieces are appended that name no length. */
   readonly blind: BlindRules;
@@ -228,26 +229,25 @@ export class GrowthRules {
   }
 
   #key(channel: string, key: string): GrownKey {
-    const name = `${channel} ${key}`;
-    let grown = this.#keys.get(name);
-    if (grown === undefined) {
-      grown = {
-        channel,
-        key,
-        texts: 0,
-        sent: new Map(),
-        waiting: new Map(),
-        takenBack: 0,
-        removals: 0,
-        changedMs: 0,
-        acknowledged: [],
-        durable: undefined,
-        final: undefined,
-      };
-      this.#keys.set(name, grown);
-    }
-    return grown;
+    return this.#keys.of(`${channel} ${key}`);
   }
+}
+
+function newKey(name: string): GrownKey {
+  const [channel = "", key = ""] = name.split(" ");
+  return {
+    channel,
+    key,
+    texts: 0,
+    sent: new Map(),
+    waiting: new Map(),
+    takenBack: 0,
+    removals: 0,
+    changedMs: 0,
+    acknowledged: [],
+    durable: undefined,
+    final: undefined,
+  };
 }
 
 /** What was known of a key when a request was sent. */

@@ -1,97 +1,65 @@
-import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { StreamPosition } from "../../../src/protocol/publication.ts";
-import { ClientSubscription, type ReceivedPublication } from "./client-subscription.ts";
+import type { ReceivedPublication, Subscriber } from "./client-subscription.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import type { KnownGrowth } from "./growth-rules.ts";
 import { numberOf } from "./growth-text.ts";
-import type { MapResult } from "./map-subscription.ts";
+import { type MapResult, PagedSubscription } from "./paged-subscription.ts";
 import { sdkCodec } from "./sdk-codec.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /**
- * One client's subscriptions to a map whose values grow, with the requests that the official client makes and the values that
- * it puts together. What it shows of a key is always the beginning of a text that was sent, and becomes shorter only when the
+ * One client's subscriptions to a map whose values grow, with the values that it puts together. What it shows of a key is always the beginning of a text that was sent, and becomes shorter only when the
  * client is told of that: by another change of the key, or because it has to read the map anew (rules Z39, Z41 and Z42).
  */
-export class GrowthSubscription extends ClientSubscription {
+export class GrowthSubscription extends PagedSubscription {
   /** The texts that the client shows, by key. */
   readonly texts = new Map<string, string>();
   readonly #who: string;
   readonly #context: WorldContext;
   readonly #isEphemeral: boolean;
   readonly #asksForDeltas: boolean;
-  readonly #pageSize: number;
   /** What the SDK applies the next delta of each key to. */
   readonly #bases = new Map<string, Uint8Array>();
   #getsDeltas = false;
   /** Whether the map had no change yet when the client began. */
   #beganAtBeginning = false;
-  #flow: Flow | undefined;
+  /** The entries of all pages, in the order in which they came. */
+  #entries: ReceivedPublication[] = [];
+  /** Whether the client reads the state, and forgets what it has. */
+  #isNew = true;
+  /** What was known of each key when the client began to ask. */
+  #known: readonly KnownGrowth[] = [];
   /** How many deltas the client got, and how many texts without an offset. */
   deltas = 0;
   pieces = 0;
 
-  constructor(channel: string, who: string, context: WorldContext, pageSize: number) {
-    super(channel, false, who, context.publicationLog, context.eventLog);
+  constructor(channel: string, subscriber: Subscriber) {
+    super(channel, 1, subscriber);
+    const { who, context } = subscriber;
     this.#who = who;
     this.#context = context;
     this.#isEphemeral = growthKindOf(channel)?.isEphemeral === true;
     this.#asksForDeltas = who.charCodeAt(who.length - 1) % 3 > 0;
-    this.#pageSize = pageSize;
   }
 
-  override startFlow(): void {
-    const { position, channel } = this;
-    const isNew = position === undefined;
-    this.#flow = {
-      phase: isNew ? phases.state : phases.stream,
-      since: position,
-      cursor: "",
-      entries: [],
-      isNew,
-      known: this.#context.growth.knownOfAll(channel),
-    };
+  protected override begins(isNew: boolean): void {
+    this.#isNew = isNew;
+    this.#entries = [];
+    this.#known = this.#context.growth.knownOfAll(this.channel);
   }
 
-  override get request(): object {
-    const { channel } = this;
-    const { phase = phases.state, since, cursor = "", isNew = true } = this.#flow ?? {};
-    return {
-      channel,
-      type: 1,
-      phase,
-      flag: 1,
-      limit: this.#pageSize,
-      ...since,
-      ...(cursor === "" ? {} : { cursor }),
-      ...(isNew ? {} : { recover: true }),
-      ...(this.#asksForDeltas ? { delta: "fossil" } : {}),
-    };
+  protected override get more(): object {
+    return this.#asksForDeltas ? { delta: "fossil" } : {};
   }
 
   override startsAgain(code: number): boolean {
-    if (code !== errorCodes.unrecoverablePosition.code) return false;
+    if (!super.startsAgain(code)) return false;
     this.position = undefined;
     return true;
   }
 
-  override takeReply(result: MapResult, client: string): boolean {
-    const flow = this.#flow;
-    if (flow === undefined) return true;
-    const { phase = phases.live, cursor = "", epoch = "", offset = 0 } = result;
-    const { state = [], publications = [] } = result;
-    if (state.length > 0 && !flow.isNew) this.#fail("was sent a state that it has");
-    flow.entries.push(...state, ...publications);
-    flow.since ??= { epoch, offset };
-    if (epoch !== flow.since.epoch) this.#fail(`was sent ${epoch} after ${flow.since.epoch}`);
-    if (phase === phases.live) {
-      this.#live(flow, result, client);
-      return true;
-    }
-    if (phase === phases.stream) flow.since = { epoch, offset };
-    flow.cursor = cursor;
-    flow.phase = cursor === "" ? phases.stream : phases.state;
-    return false;
+  protected override takePage({ state = [], publications = [] }: MapResult): void {
+    this.#entries.push(...state, ...publications);
   }
 
   override take(publication: ReceivedPublication): void {
@@ -99,7 +67,7 @@ export class GrowthSubscription extends ClientSubscription {
     const { position } = this;
     const { key = "", offset = 0, epoch } = publication;
     if (this.state !== "on") {
-      this.#fail(`was told of ${key} while ${this.state}`);
+      this.complain(`was told of ${key} while ${this.state}`);
       return;
     }
     this.#change(publication);
@@ -107,20 +75,12 @@ export class GrowthSubscription extends ClientSubscription {
     if (position === undefined || offset === 0) return;
     const isNew = epoch !== undefined && epoch !== position.epoch;
     if (offset <= position.offset && !isNew)
-      this.#fail(`was told of ${offset} after ${position.offset}`);
+      this.complain(`was told of ${offset} after ${position.offset}`);
     this.position = { epoch: epoch ?? position.epoch, offset };
   }
 
-  override lose(): void {
-    if (this.state !== "on") this.#fail(`was unsubscribed while ${this.state}`);
-    this.losses++;
-    this.end();
-  }
-
   override end(forgets = false): void {
-    this.state = "off";
-    this.#flow = undefined;
-    this.generation++;
+    super.end();
     if (forgets || this.#isEphemeral) this.position = undefined;
     if (forgets) this.texts.clear();
   }
@@ -139,28 +99,29 @@ export class GrowthSubscription extends ClientSubscription {
     for (const key of new Set([...has.keys(), ...this.texts.keys()])) {
       const [is, shown] = [has.get(key), this.texts.get(key)];
       if (is !== shown)
-        this.#fail(`shows ${JSON.stringify(shown)} of ${key} at rest, not ${JSON.stringify(is)}`);
+        this.complain(
+          `shows ${JSON.stringify(shown)} of ${key} at rest, not ${JSON.stringify(is)}`,
+        );
     }
   }
 
-  #live(flow: Flow, { delta = false, epoch = "", offset = 0 }: MapResult, client: string): void {
-    this.state = "on";
-    this.isRevoked = false;
-    this.#flow = undefined;
-    this.members.clear();
+  protected override live(
+    { delta = false, epoch = "", offset = 0 }: MapResult,
+    client: string,
+  ): void {
     this.#getsDeltas = delta;
     if (delta !== (this.#asksForDeltas && !this.#isEphemeral))
-      this.#fail("wasn't granted what it asked for");
-    if (flow.isNew) {
+      this.complain("wasn't granted what it asked for");
+    if (this.#isNew) {
       this.texts.clear();
       this.#bases.clear();
     }
-    for (const entry of flow.entries) this.#change(entry);
+    for (const entry of this.#entries) this.#change(entry);
     // A gateway may be behind, and passes on the rest later.
     const isOwn = client.startsWith(`${this.channel}/`);
     if (isOwn)
-      for (const known of flow.known) this.#context.growth.joined(known, this.texts, this.#who);
-    this.#beganAtBeginning = offset === 0 && (flow.isNew || this.#beganAtBeginning);
+      for (const known of this.#known) this.#context.growth.joined(known, this.texts, this.#who);
+    this.#beganAtBeginning = offset === 0 && (this.#isNew || this.#beganAtBeginning);
     this.position = this.#isEphemeral ? undefined : { epoch, offset };
   }
 
@@ -180,7 +141,7 @@ export class GrowthSubscription extends ClientSubscription {
     const isSame = before !== undefined && (numberOf(key, before) ?? 0) === number;
     const mayBeShorter = this.#isEphemeral && growth.wasTakenBack(channel, key);
     if (isSame && text.length < before.length && !mayBeShorter)
-      this.#fail(`is shown ${text.length} of ${key} ${number} after ${before.length}`);
+      this.complain(`is shown ${text.length} of ${key} ${number} after ${before.length}`);
   }
 
   /** The text of a publication; undefined if it fits nothing that the client has. */
@@ -192,27 +153,8 @@ export class GrowthSubscription extends ClientSubscription {
       this.#bases.set(key, decoded.newPrevValue);
       return String(decoded.newData);
     } catch (error) {
-      this.#fail(`was sent a delta of ${key} that doesn't fit: ${String(error)}`);
+      this.complain(`was sent a delta of ${key} that doesn't fit: ${String(error)}`);
       return undefined;
     }
   }
-
-  #fail(what: string): void {
-    this.#context.publicationLog.complain(`${this.#who} on ${this.channel} ${what}`);
-  }
-}
-
-const phases = { live: 0, stream: 1, state: 2 } as const;
-
-/** What the client has collected before it is live. */
-interface Flow {
-  phase: number;
-  since: StreamPosition | undefined;
-  cursor: string;
-  /** The entries of all pages, in the order in which they came. */
-  readonly entries: ReceivedPublication[];
-  /** Whether the client reads the state, and forgets what it has. */
-  readonly isNew: boolean;
-  /** What was known of each key when the flow began. */
-  readonly known: readonly KnownGrowth[];
 }

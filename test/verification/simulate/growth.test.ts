@@ -4,7 +4,6 @@ import { complaintsOf } from "./complaints.ts";
 import { type AskedPiece, GrowthRules } from "./growth-rules.ts";
 import { GrowthSubscription } from "./growth-subscription.ts";
 import { beginningOf, numberOf, pieceUnits, textUpTo } from "./growth-text.ts";
-import { planOf } from "./plan.ts";
 import { World } from "./world.ts";
 
 const channel = "long:l";
@@ -112,19 +111,6 @@ it("[Z39] a client that comes back within a window gets pieces again after it", 
   expect(subscription.pieces).toBeGreaterThan(2);
   expect(complaintsOf(world)).toEqual([]);
   world.end();
-});
-
-describe("plans with values that grow", () => {
-  it("are a tenth of those of other channels, and have pieces, replacements and crashes", () => {
-    const plans = Array.from({ length: 3_000 }, (_, index) => planOf(index + 1)).filter(
-      ({ steps }) => steps.some((step) => step.do === "append"),
-    );
-    expect(plans.length).toBeGreaterThan(150);
-    const done = new Set(plans.flatMap(({ steps }) => steps.map((step) => step.do)));
-    for (const what of ["append own", "begin text", "remove text", "read text", "forget texts"])
-      expect(done).toContain(what);
-    expect(done).toContain("crash at commit");
-  });
 });
 
 /** Rules for a text that was sent up to a length. */

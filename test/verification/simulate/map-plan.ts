@@ -1,34 +1,6 @@
 import type { Random } from "../../support/random.ts";
-import type { Action, Step } from "./plan.ts";
+import type { Action, Step } from "./actions.ts";
 import { mapModeOf } from "./map-kinds.ts";
-
-/** What backends and clients do with maps in a plan. */
-export type MapAction =
-  | ({
-      readonly do: "set";
-      readonly mode?: "if_new" | "if_exists";
-      readonly version?: number;
-    } & BackendChange)
-  | ({ readonly do: "drop" } & BackendChange)
-  | { readonly do: "clear" | "count keys"; readonly channel: string }
-  | { readonly do: "read state"; readonly channel: string; readonly limit: number }
-  | {
-      readonly do: "set own" | "drop own";
-      readonly client: number;
-      readonly channel: string;
-      readonly key: string;
-    };
-
-interface BackendChange {
-  readonly channel: string;
-  readonly key: string;
-  /** Whether the change is repeated with its idempotency key until its outcome is known. */
-  readonly keyed: boolean;
-  /**
-   * The offset that the key must have: the one of which the backend heard last, or another one. Absent: any.
-   */
-  readonly expects?: "known" | "other";
-}
 
 /** Sets all keys of a map, so that the first clients read several pages. */
 export function filledMap(channel: string): readonly Step[] {

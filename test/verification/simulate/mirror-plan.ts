@@ -1,5 +1,5 @@
 import type { Random } from "../../support/random.ts";
-import type { Action } from "./plan.ts";
+import type { Action } from "./actions.ts";
 
 /** A backend reads a map that it can't change. */
 export function mirrorRead(random: Random, channel: string): Action {

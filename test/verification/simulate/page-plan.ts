@@ -1,6 +1,6 @@
 import type { Random } from "../../support/random.ts";
 import { hasAudience, isNamed } from "./cursor-kinds.ts";
-import type { Step } from "./plan.ts";
+import type { Step } from "./actions.ts";
 
 /**
  * Has a client load a page a few times somewhere in eight of ten plans: each time it subscribes without a position, hears

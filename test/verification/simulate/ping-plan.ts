@@ -1,19 +1,15 @@
 import type { Random } from "../../support/random.ts";
-import type { Plan, Step } from "./plan.ts";
+import type { Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
+import type { WorldClient } from "./client.ts";
 import type { World } from "./world.ts";
 
-/** What concerns keep-alive. */
-export type PingAction =
-  /** A client sends the keep-alive text of the first release, which the object answers and not the platform (rule K3). */
-  | { readonly do: "keepalive"; readonly client: number }
-  /** So many publications come so long before the client's ping after the next one: their frames are on their way then. */
-  | {
-      readonly do: "meet ping";
-      readonly client: number;
-      readonly channel: string;
-      readonly publications: number;
-      readonly beforeMs: number;
-    };
+/** So many publications come so long before the client's ping after the next one: their frames are on their way then. */
+export interface MetPing {
+  readonly channel: string;
+  readonly publications: number;
+  readonly beforeMs: number;
+}
 
 /**
  * A plan of waves in whose world the server pings: some of the clients that the plan lists, and of those that come in
@@ -46,20 +42,50 @@ function pingStep({ clients, channels }: Plan, random: Random): Step {
   };
 }
 
-/** Carries out a step that concerns keep-alive. */
-export function carryOutPing(world: World, action: PingAction): void {
-  const client = world.clients[action.client];
-  if (client === undefined) return;
-  if (action.do === "keepalive") {
-    client.sendKeepalive();
-    return;
-  }
-  const { channel, publications, beforeMs } = action;
-  client.pings.next(() =>
+/** Publishes shortly before a ping of a client. */
+export function meetPing(
+  world: World,
+  { pings }: WorldClient,
+  { channel, publications, beforeMs }: MetPing,
+): void {
+  pings.next(() =>
     world.timeline.after(pingIntervalMs - beforeMs, () => {
       for (let count = 0; count < publications; count++) world.backend.publish(channel, false);
     }),
   );
+}
+
+/**
+ * Something is published shortly before the next ping but one, and then something happens to the client, while it is
+ * asked what its user has got.
+ */
+export interface WatchedPing {
+  readonly client: number;
+  readonly channel: string;
+  /** How many ms before the ping. */
+  readonly publishMs: number;
+  readonly fault: "break" | "stall" | "nothing";
+  /** How many ms after the ping. */
+  readonly faultMs: number;
+}
+
+/** Carries out {@link WatchedPing}. */
+export function watchPing(
+  client: WorldClient,
+  { channel, publishMs, fault, faultMs }: WatchedPing,
+  { timeline, backend, cursors }: World,
+): void {
+  const ask = (): void => cursors.askDelivered(channel, client.user);
+  client.pings.next(() => {
+    timeline.after(pingIntervalMs - publishMs, () => backend.publish(channel, false));
+    client.pings.next(() => {
+      timeline.after(faultMs, () => {
+        if (fault === "break") client.breakLine();
+        else if (fault === "stall") client.connected?.socket?.stall(stallMs);
+        for (const askMs of asksMs) timeline.after(askMs, ask);
+      });
+    });
+  });
 }
 
 /** No client has to wait for a ping, unless a fault keeps it from the client. Pings that come too late are complained about. */
@@ -82,3 +108,9 @@ const lateMs = 2_000;
 
 /** How often the server pings a client where it pings. */
 export const pingIntervalMs = 5_000;
+
+/** Shorter than a client may take to answer a ping. */
+const stallMs = 2_000;
+
+/** When it is asked what has arrived, ms after something has happened to the client. */
+const asksMs = [0, 10, 30, 100];

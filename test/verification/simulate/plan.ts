@@ -1,25 +1,26 @@
+import type { Action, Step } from "./actions.ts";
 import type { CallKind, CallOutcome } from "./network.ts";
 import { Random } from "../../support/random.ts";
 import { namedRandom } from "./named-random.ts";
-import { type AlarmAction, withFailingAlarms } from "./alarm-plan.ts";
+import { withFailingAlarms } from "./alarm-plan.ts";
 import { isMap, mapKinds } from "./map-kinds.ts";
-import { filledMap, type MapAction, withMapActions } from "./map-plan.ts";
+import { filledMap, withMapActions } from "./map-plan.ts";
 import { presenceClients, type PresenceFaults, withPresenceActions } from "./presence-plan.ts";
 import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
-import { type PollAction, withPollActions } from "./poll-plan.ts";
-import { type AudienceAction, withAudienceActions } from "./audience-plan.ts";
+import { withPollActions } from "./poll-plan.ts";
+import { withAudienceActions } from "./audience-plan.ts";
 import { audienceKinds, cursorKinds, receiptKinds, receiptsOf } from "./cursor-kinds.ts";
-import { type CursorAction, cursorClients, withCursorActions } from "./cursor-plan.ts";
+import { cursorClients, withCursorActions } from "./cursor-plan.ts";
 import { growthKinds } from "./growth-kinds.ts";
-import { type GrowthAction, withGrowthActions } from "./growth-plan.ts";
+import { withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
 import { withPageLoads } from "./page-plan.ts";
-import { type PingAction, withPings } from "./ping-plan.ts";
-import { type RemovalAction, withRemovals } from "./removal-plan.ts";
-import { type FrameAction, withFrames } from "./frame-plan.ts";
-import { type OrderAction, withUsers } from "./user-plan.ts";
-import { type WaveAction, withWaves } from "./wave-plan.ts";
+import { withPings } from "./ping-plan.ts";
+import { withRemovals } from "./removal-plan.ts";
+import { withFrames } from "./frame-plan.ts";
+import { withUsers } from "./user-plan.ts";
+import { withWaves } from "./wave-plan.ts";
 import { paddingMax, type WorldLimits } from "./world.ts";
 
 /** Everything about one run, as plain data: the same plan gives the same run. */
@@ -57,59 +58,6 @@ export interface PlannedClient {
   /** Whether the server pings the client; absent: the client pings. */
   readonly isPinged?: true;
 }
-
-/** One action, and how many ms pass after it. */
-export type Step = Action & { readonly ms: number };
-
-/** Actions name clients by number and objects by name. */
-export type Action =
-  | {
-      readonly do: "publish";
-      readonly channel: string;
-      readonly keyed: boolean;
-      /** How many characters the data is longer than necessary. */
-      readonly padding?: number;
-    }
-  | { readonly do: "publish version"; readonly channel: string; readonly version: number }
-  | { readonly do: "reuse key"; readonly channel: string; readonly index: number }
-  | {
-      readonly do: "read";
-      readonly channel: string;
-      readonly limit: number;
-      readonly reverse: boolean;
-      readonly since?: number;
-    }
-  | { readonly do: "remove"; readonly channel: string }
-  | {
-      readonly do: "subscribe" | "leave" | "forget" | "publish own" | "see presence";
-      readonly client: number;
-      readonly channel: string;
-    }
-  | { readonly do: "connect" | "disconnect" | "break"; readonly client: number }
-  | { readonly do: "evict" | "crash" | "close"; readonly object: string }
-  | { readonly do: "crash at commit"; readonly object: string }
-  /** The write after so many successful ones fails. */
-  | { readonly do: "fail"; readonly object: string; readonly writes: number }
-  | { readonly do: "turn clock"; readonly object: string; readonly byMs: number }
-  /** For so many ms, the object's calls of this kind to another one fail. */
-  | {
-      readonly do: "cut";
-      readonly object: string;
-      readonly kind: CallKind;
-      readonly to: string;
-      readonly forMs: number;
-    }
-  | MapAction
-  | PollAction
-  | CursorAction
-  | GrowthAction
-  | AudienceAction
-  | OrderAction
-  | AlarmAction
-  | FrameAction
-  | PingAction
-  | RemovalAction
-  | WaveAction;
 
 /**
  * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the

@@ -1,6 +1,9 @@
-import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
+import { Records } from "../../support/records.ts";
+import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import type { Random } from "../../support/random.ts";
+import { ignoreAnswer } from "./backend.ts";
+import { callChannel } from "./channel-call.ts";
 import type { Incarnation } from "./incarnation.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import type { WorldContext } from "./world-context.ts";
@@ -21,7 +24,15 @@ export interface PolledValue {
 export class PollBackend {
   readonly #context: () => WorldContext;
   readonly #random: Random;
-  readonly #channels = new Map<string, PolledValues>();
+  readonly #channels = new Records((): PolledValues => ({
+    epochs: 1,
+    epoch: "epoch-1",
+    current: new Map(),
+    before: new Map(),
+    versions: new Map(),
+    told: new Map(),
+    removed: new Set(),
+  }));
   readonly #moods = new Map<string, { readonly mood: PollMood; readonly untilMs: number }>();
   /** The keys of the questions in flight of each object. */
   readonly #asked = new WeakMap<Incarnation, Set<readonly string[]>>();
@@ -36,12 +47,12 @@ export class PollBackend {
 
   /** The value of a key, "removed" after a removal, undefined before the first. */
   current(channel: string, key: string): PolledValue | "removed" | undefined {
-    return this.#of(channel).current.get(key);
+    return this.#channels.of(channel).current.get(key);
   }
 
   /** Whether a key ever had this value, in the version and epoch if the backend has versions. */
   hadValue(channel: string, key: string, epoch: string, { data, version }: PolledValue): boolean {
-    const { told } = this.#of(channel);
+    const { told } = this.#channels.of(channel);
     return pollModeOf(channel) === "versioned"
       ? told.get(`${epoch} ${key} ${version}`) === data
       : told.has(`${key} ${data}`);
@@ -49,11 +60,11 @@ export class PollBackend {
 
   /** Whether a key was ever removed. */
   wasRemoved(channel: string, key: string): boolean {
-    return this.#of(channel).removed.has(key);
+    return this.#channels.of(channel).removed.has(key);
   }
 
   set(channel: string, key: string): void {
-    const values = this.#of(channel);
+    const values = this.#channels.of(channel);
     const before = values.current.get(key);
     if (before !== undefined) values.before.set(key, before);
     const version = (values.versions.get(key) ?? 0) + 1;
@@ -65,7 +76,7 @@ export class PollBackend {
   }
 
   remove(channel: string, key: string): void {
-    const values = this.#of(channel);
+    const values = this.#channels.of(channel);
     if (!values.current.has(key)) return;
     values.current.set(key, "removed");
     values.removed.add(key);
@@ -73,7 +84,7 @@ export class PollBackend {
 
   /** Versions begin anew. */
   beginEpoch(channel: string): void {
-    const values = this.#of(channel);
+    const values = this.#channels.of(channel);
     if (pollModeOf(channel) !== "versioned") return;
     values.epoch = `epoch-${++values.epochs}`;
     values.versions.clear();
@@ -87,22 +98,13 @@ export class PollBackend {
     this.set(channel, key);
     const value = this.current(channel, key);
     if (pollModeOf(channel) !== "versioned" || value === undefined || value === "removed") return;
-    const { epoch } = this.#of(channel);
+    const { epoch } = this.#channels.of(channel);
     const data = trustedJsonText(value.data);
     const command: ChannelOperation = {
       method: "shared_poll_publish",
       request: { key, data, version: BigInt(value.version), epoch },
     };
-    const { network } = this.#context();
-    network.call<readonly ChannelOperation[], ChannelAnswers>({
-      kind: "api",
-      from: "backend",
-      to: channel,
-      request: [command],
-      waitMs: 5_000,
-      carryOut: (commands, answer) => this.#context().channel(channel).execute(commands, answer),
-      answered: () => undefined,
-    });
+    callChannel(this.#context(), channel, command, ignoreAnswer);
   }
 
   /** For so many ms, questions about the channel are answered in this mood. */
@@ -160,7 +162,7 @@ export class PollBackend {
   }
 
   #result(channel: string, asked: readonly Item[], mood: PollMood | undefined): string {
-    const values = this.#of(channel);
+    const values = this.#channels.of(channel);
     const isVersioned = pollModeOf(channel) === "versioned";
     const source = mood === "lies" ? values.before : values.current;
     const items = asked.flatMap(({ key, version: known = 0 }): readonly object[] => {
@@ -178,22 +180,6 @@ export class PollBackend {
       items: [...items, ...foreign],
       ...(isVersioned ? { epoch: values.epoch } : {}),
     });
-  }
-
-  #of(channel: string): PolledValues {
-    const known = this.#channels.get(channel);
-    if (known !== undefined) return known;
-    const values: PolledValues = {
-      epochs: 1,
-      epoch: "epoch-1",
-      current: new Map(),
-      before: new Map(),
-      versions: new Map(),
-      told: new Map(),
-      removed: new Set(),
-    };
-    this.#channels.set(channel, values);
-    return values;
   }
 }
 

@@ -1,36 +1,7 @@
 import type { Random } from "../../support/random.ts";
-import type { Action, Step } from "./plan.ts";
+import type { Action, Step } from "./actions.ts";
 import type { PollMood } from "./poll-backend.ts";
 import { pollModeOf } from "./poll-kinds.ts";
-
-/** What backends and clients do with shared polls in a plan. */
-export type PollAction =
-  | {
-      readonly do: "set value" | "publish value" | "remove value";
-      readonly channel: string;
-      readonly key: string;
-    }
-  | { readonly do: "begin epoch"; readonly channel: string }
-  | {
-      readonly do: "behave";
-      readonly channel: string;
-      readonly mood: PollMood;
-      readonly forMs: number;
-    }
-  | {
-      readonly do: "track";
-      readonly client: number;
-      readonly channel: string;
-      readonly keys: readonly string[];
-      /** How long the signature is valid, seconds; absent: for ever. */
-      readonly seconds?: number;
-    }
-  | {
-      readonly do: "untrack";
-      readonly client: number;
-      readonly channel: string;
-      readonly keys: readonly string[];
-    };
 
 /** Puts actions on shared polls in the place of those that a shared poll doesn't have. */
 export function withPollActions(

@@ -3,9 +3,9 @@ import {
   ClientSubscription,
   type ReceivedPublication,
   type ReceivedResult,
+  type Subscriber,
 } from "./client-subscription.ts";
 import { expiredDelayMs, pollModeOf } from "./poll-kinds.ts";
-import type { ReceivedFrame } from "./received-frame.ts";
 import { sdkCodec } from "./sdk-codec.ts";
 import type { WorldContext } from "./world-context.ts";
 
@@ -15,10 +15,9 @@ import type { WorldContext } from "./world-context.ts";
  * backend has had (rules SP1, SP2, SP8 and SP13).
  */
 export class PollSubscription extends ClientSubscription {
-  readonly #who: string;
   readonly #context: WorldContext;
-  readonly #send: (command: object, answered: (frame: ReceivedFrame) => void) => void;
-  readonly #askLater: (work: () => void) => void;
+  readonly #send: Subscriber["send"];
+  readonly #askLater: Subscriber["askLater"];
   readonly #asksForDeltas: boolean;
   #getsDeltas = false;
   /** Whether the channel's own object holds the connection: it never hibernates while somebody tracks a key. */
@@ -34,9 +33,9 @@ export class PollSubscription extends ClientSubscription {
   /** How many deltas the client got. */
   deltas = 0;
 
-  constructor(channel: string, { who, context, send, askLater }: PollSubscriptionSetup) {
-    super(channel, false, who, context.publicationLog, context.eventLog);
-    this.#who = who;
+  constructor(channel: string, subscriber: Subscriber) {
+    super(channel, subscriber);
+    const { who, context, send, askLater } = subscriber;
     this.#context = context;
     this.#send = send;
     this.#askLater = askLater;
@@ -52,7 +51,7 @@ export class PollSubscription extends ClientSubscription {
     this.state = "on";
     this.#isOwn = client.startsWith(`${this.channel}/`);
     this.#getsDeltas = result.delta === true;
-    if (this.#getsDeltas !== this.#asksForDeltas) this.#fail("wasn't granted what it asked for");
+    if (this.#getsDeltas !== this.#asksForDeltas) this.complain("wasn't granted what it asked for");
     const { epoch = "" } = result;
     if (this.#epoch !== "" && this.#epoch !== epoch)
       for (const tracked of this.#keys.values()) tracked.version = 0;
@@ -84,7 +83,7 @@ export class PollSubscription extends ClientSubscription {
     const tracked = this.#keys.get(key);
     if (removed !== true && tracked !== undefined && tracked.version > 0) {
       if (version < tracked.version && this.#isOwn)
-        this.#fail(`was sent version ${version} of ${key} after ${tracked.version}`);
+        this.complain(`was sent version ${version} of ${key} after ${tracked.version}`);
       if (version <= tracked.version) return;
     }
     // As the SDK does, it applies deltas of keys that it doesn't track any more.
@@ -92,16 +91,16 @@ export class PollSubscription extends ClientSubscription {
     if (tracked === undefined) {
       // A key that was tracked anew while its removal was on its way is told to be removed once more.
       if (this.#pending === 0 && removed !== true)
-        this.#fail(`was sent ${key}, which it doesn't track`);
+        this.complain(`was sent ${key}, which it doesn't track`);
       return;
     }
     const { expireAtSeconds } = tracked;
     const endsAtMs = (expireAtSeconds || Number.POSITIVE_INFINITY) * 1_000 + expiredDelayMs;
     if (this.#nowMs > endsAtMs + slackMs)
-      this.#fail(`was sent ${key}, whose signature has expired`);
+      this.complain(`was sent ${key}, whose signature has expired`);
     if (removed === true) {
       if (!this.#context.polls.wasRemoved(this.channel, key))
-        this.#fail(`was told that ${key} is removed`);
+        this.complain(`was told that ${key} is removed`);
       this.#forget(key);
       return;
     }
@@ -110,11 +109,11 @@ export class PollSubscription extends ClientSubscription {
     this.#shown.set(key, text);
     const told = { data: text, version };
     if (!this.#context.polls.hadValue(this.channel, key, this.#epoch, told))
-      this.#fail(`was sent version ${version} of ${key}, which never had that value`);
+      this.complain(`was sent version ${version} of ${key}, which never had that value`);
   }
 
   override lose(): void {
-    if (this.state !== "on") this.#fail(`was unsubscribed while ${this.state}`);
+    if (this.state !== "on") this.complain(`was unsubscribed while ${this.state}`);
     this.end();
   }
 
@@ -130,12 +129,12 @@ export class PollSubscription extends ClientSubscription {
       if (expireAtSeconds !== 0) continue;
       const current = this.#context.polls.current(this.channel, key);
       const shown = this.#shown.get(key);
-      if (current === "removed") this.#fail(`still tracks ${key}, which is removed`);
+      if (current === "removed") this.complain(`still tracks ${key}, which is removed`);
       else if (current?.data !== shown)
-        this.#fail(`shows ${shown} of ${key}, not ${current?.data}`);
+        this.complain(`shows ${shown} of ${key}, not ${current?.data}`);
       else if (pollModeOf(this.channel) === "versioned" && current !== undefined)
         if (current.version !== version)
-          this.#fail(`has version ${version} of ${key}, not ${current.version}`);
+          this.complain(`has version ${version} of ${key}, not ${current.version}`);
     }
   }
 
@@ -178,7 +177,7 @@ export class PollSubscription extends ClientSubscription {
     if (error.code === errorCodes.unrecoverablePosition.code) return;
     const isExpired = error.code === errorCodes.tokenExpired.code;
     if (error.temporary !== true && !isExpired)
-      this.#fail(`couldn't track its keys: ${error.code}`);
+      this.complain(`couldn't track its keys: ${error.code}`);
     if (isExpired)
       for (const [key, { expireAtSeconds }] of this.#keys)
         if (expireAtSeconds !== 0) this.#forget(key);
@@ -197,7 +196,7 @@ export class PollSubscription extends ClientSubscription {
     this.#send({ sub_refresh: { channel, type: 2, untrack: keys } }, ({ error }) => {
       if (this.generation !== generation) return;
       this.#pending--;
-      if (error !== undefined) this.#fail(`couldn't untrack its keys: ${error.code}`);
+      if (error !== undefined) this.complain(`couldn't untrack its keys: ${error.code}`);
     });
   }
 
@@ -218,19 +217,6 @@ export class PollSubscription extends ClientSubscription {
   get #nowMs(): number {
     return this.#context.timeline.nowMs;
   }
-
-  #fail(what: string): void {
-    this.#context.publicationLog.complain(`${this.#who} on ${this.channel} ${what}`);
-  }
-}
-
-interface PollSubscriptionSetup {
-  readonly who: string;
-  readonly context: WorldContext;
-  /** Sends a command on the client's connection. */
-  readonly send: (command: object, answered: (frame: ReceivedFrame) => void) => void;
-  /** Does work after the client's backoff. */
-  readonly askLater: (work: () => void) => void;
 }
 
 interface Tracked {

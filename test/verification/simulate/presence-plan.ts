@@ -2,7 +2,8 @@ import type { Random } from "../../support/random.ts";
 import { mirrorRead, publishes } from "./mirror-plan.ts";
 import { namedRandom } from "./named-random.ts";
 import type { CallOutcome, ChooseOutcome } from "./network.ts";
-import type { Action, PlannedClient, Step } from "./plan.ts";
+import type { Action, Step } from "./actions.ts";
+import type { PlannedClient } from "./plan.ts";
 import { presenceKindOf, shownChannel } from "./presence-kinds.ts";
 
 /**

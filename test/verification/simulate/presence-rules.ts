@@ -1,5 +1,7 @@
-import type { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
-import type { PresenceChange } from "../../../src/features/presence/presence-call.ts";
+import type {
+  PresenceTeller,
+  PresenceChange,
+} from "../../../src/features/presence/presence-teller.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import type { WorldClient } from "./client.ts";
 import { presenceKindOf, shownChannel } from "./presence-kinds.ts";

@@ -1,6 +1,6 @@
 import { subscriptionTypes } from "../../../src/protocol/command.ts";
-import type { ReceivedPublication } from "./client-subscription.ts";
-import { MirrorSubscription, type MirrorSubscriber } from "./mirror-subscription.ts";
+import type { ReceivedPublication, Subscriber } from "./client-subscription.ts";
+import { MirrorSubscription } from "./mirror-subscription.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 
 /** One client's subscriptions to a presence map. */
@@ -9,7 +9,7 @@ export class PresenceSubscription extends MirrorSubscription {
   readonly keys = new Set<string>();
   readonly #isOfClients: boolean;
 
-  constructor(channel: string, subscriber: MirrorSubscriber) {
+  constructor(channel: string, subscriber: Subscriber) {
     const isOfClients = presenceKindOf(channel) === "clients";
     super(channel, subscriptionTypes[isOfClients ? "map_clients" : "map_users"], subscriber);
     this.#isOfClients = isOfClients;
@@ -34,6 +34,6 @@ export class PresenceSubscription extends MirrorSubscription {
     }
     this.keys.add(key);
     const client = info?.client ?? "";
-    if (client !== (this.#isOfClients ? key : "")) this.fail(`has ${client} for ${key}`);
+    if (client !== (this.#isOfClients ? key : "")) this.complain(`has ${client} for ${key}`);
   }
 }

@@ -1,7 +1,7 @@
 import type { Random } from "../../support/random.ts";
 import { receiptKinds, receiptsOf } from "./cursor-kinds.ts";
 import { mirrorRead, publishes } from "./mirror-plan.ts";
-import type { Action, Step } from "./plan.ts";
+import type { Action, Step } from "./actions.ts";
 
 /** Puts marks and comings in the place of changes of the receipts, and has users forgotten in four of ten plans. */
 export function withReceiptActions(

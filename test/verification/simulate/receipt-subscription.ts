@@ -1,7 +1,7 @@
 import { subscriptionTypes } from "../../../src/protocol/command.ts";
-import type { ReceivedPublication } from "./client-subscription.ts";
+import type { ReceivedPublication, Subscriber } from "./client-subscription.ts";
 import { receiptsOf } from "./cursor-kinds.ts";
-import { MirrorSubscription, type MirrorSubscriber } from "./mirror-subscription.ts";
+import { MirrorSubscription } from "./mirror-subscription.ts";
 import type { WorldContext } from "./world-context.ts";
 
 /** One client's subscriptions to the receipts of a channel: what each of its users has read (rules CU36 and CU39). */
@@ -11,10 +11,10 @@ export class ReceiptSubscription extends MirrorSubscription {
   readonly #shown: string;
   readonly #context: WorldContext;
 
-  constructor(channel: string, context: WorldContext, subscriber: MirrorSubscriber) {
+  constructor(channel: string, subscriber: Subscriber) {
     super(channel, subscriptionTypes.map_receipts, subscriber);
     this.#shown = receiptsOf(channel) ?? "";
-    this.#context = context;
+    this.#context = subscriber.context;
   }
 
   /** When all is quiet, the client has all marks of the channel's epoch, and no others. */
@@ -22,7 +22,7 @@ export class ReceiptSubscription extends MirrorSubscription {
     const { marks, top } = this.#context.channel(this.#shown);
     const marked = [...marks].filter(([, { epoch }]) => epoch === top?.epoch);
     const [is, should] = [textOf([...this.#marks]), textOf(marked)];
-    if (is !== should) this.fail(`has ${is}, and marked is ${should}`);
+    if (is !== should) this.complain(`has ${is}, and marked is ${should}`);
   }
 
   protected override clear(): void {
@@ -39,7 +39,7 @@ export class ReceiptSubscription extends MirrorSubscription {
       return;
     }
     if (!isShownMark(data)) {
-      this.fail(`has ${JSON.stringify(data)} for ${key}`);
+      this.complain(`has ${JSON.stringify(data)} for ${key}`);
       return;
     }
     this.#context.cursors.shown(this.#shown, key, data, this.#marks.get(key));

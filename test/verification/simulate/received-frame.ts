@@ -1,5 +1,5 @@
 import type { AppendResult } from "./growth-rules.ts";
-import type { CursorResult } from "./client-cursors.ts";
+import type { CursorResult } from "./client-calls.ts";
 import type { ReceivedPublication, ReceivedResult } from "./client-subscription.ts";
 
 /** A reply or a push, as a client received it. */

@@ -1,13 +1,13 @@
 import type { Random } from "../../support/random.ts";
-import type { Plan, Step } from "./plan.ts";
+import type { Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
 import type { World } from "./world.ts";
 
 /**
  * Clients that the plan doesn't list are cut off from their gateways, miss publications, and come back one after the other.
  * Meanwhile the history is removed: while the gateways read it, or hold what they have read (rule L6).
  */
-export interface RemovalAction {
-  readonly do: "recover beside removals";
+export interface Removals {
   readonly channel: string;
   /** How many clients come back, so many ms after one another. */
   readonly clients: number;
@@ -40,8 +40,8 @@ export function withRemovals(plan: Plan, random: Random): Plan {
   return { ...plan, steps: plan.steps.toSpliced(at, 0, step) };
 }
 
-/** Carries out {@link RemovalAction}. */
-export function recoverBesideRemovals(world: World, action: RemovalAction): void {
+/** Carries out {@link Removals}. */
+export function recoverBesideRemovals(world: World, action: Removals): void {
   const { channel, clients: count, apartMs, missed, removedAtMs } = action;
   const { timeline, backend } = world;
   const gateways = [...world.gateways.values()];

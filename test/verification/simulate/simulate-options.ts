@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import type { Protection } from "../weakened/protection.ts";
 import { protectionNamed } from "../weakened/protections.ts";
 
@@ -39,47 +40,35 @@ failed, and with 2 if the options are wrong.
 /** Reads the arguments after `npm run simulate --`. */
 export function parseOptions(args: readonly string[]): ParsedOptions {
   if (args.includes("--help")) return { outcome: "help" };
-  const numbers = new Map<string, number>();
-  let shrink = false;
-  let without: Protection | undefined;
-  for (let index = 0; index < args.length; index++) {
-    const name = args[index] ?? "";
-    if (name === "--shrink") {
-      shrink = true;
-      continue;
-    }
-    if (!numeric.includes(name) && name !== "--without") {
-      const all = [...numeric, "--shrink", "--without"].join(", ");
-      return bad(`there is no option ${name}; there are ${all}`);
-    }
-    const value = args[++index] ?? "";
-    if (name === "--without") {
-      try {
-        without = protectionNamed(value, "simulate");
-      } catch (error) {
-        return bad(error instanceof Error ? error.message : String(error));
-      }
-      continue;
-    }
-    if (!/^[1-9][0-9]{0,8}$/.test(value)) {
-      return bad(`${name} takes a whole number from 1 to 999999999, not ${JSON.stringify(value)}`);
-    }
-    numbers.set(name, Number(value));
+  try {
+    const { values } = parseArgs({ args: [...args], options: known });
+    const { seconds, seeds, without, shrink = false } = values;
+    const options = {
+      first: readWhole("--first", values.first) ?? 1,
+      seeds:
+        readWhole("--seeds", seeds) ?? (seconds === undefined ? 10_000 : Number.POSITIVE_INFINITY),
+      seconds: readWhole("--seconds", seconds) ?? Number.POSITIVE_INFINITY,
+      seed: readWhole("--seed", values.seed),
+      shrink,
+      ...(without === undefined ? {} : { without: protectionNamed(without, "simulate") }),
+    };
+    return { outcome: "options", options };
+  } catch (error) {
+    return { outcome: "bad", problem: error instanceof Error ? error.message : String(error) };
   }
-  const seconds = numbers.get("--seconds");
-  const options = {
-    first: numbers.get("--first") ?? 1,
-    seeds: numbers.get("--seeds") ?? (seconds === undefined ? 10_000 : Number.POSITIVE_INFINITY),
-    seconds: seconds ?? Number.POSITIVE_INFINITY,
-    seed: numbers.get("--seed"),
-    shrink,
-    ...(without === undefined ? {} : { without }),
-  };
-  return { outcome: "options", options };
 }
 
-const numeric: readonly string[] = ["--seeds", "--first", "--seconds", "--seed"];
+const known = {
+  seeds: { type: "string" },
+  first: { type: "string" },
+  seconds: { type: "string" },
+  seed: { type: "string" },
+  shrink: { type: "boolean" },
+  without: { type: "string" },
+} as const;
 
-function bad(problem: string): ParsedOptions {
-  return { outcome: "bad", problem };
+function readWhole(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9][0-9]{0,8}$/.test(text))
+    return text === undefined ? undefined : Number(text);
+  throw new Error(`${name} takes a whole number from 1 to 999999999, not ${JSON.stringify(text)}`);
 }

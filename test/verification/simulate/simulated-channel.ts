@@ -1,13 +1,14 @@
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import type { ChannelSetup } from "../../../src/channel/channel-setup.ts";
-import { keyedStreamOf } from "../../../src/features/index.ts";
+import { keyedStreamOf, channelCalls } from "../../../src/features/index.ts";
 import { PresenceMap } from "../../../src/features/presence/presence-map.ts";
-import { PresenceTeller } from "../../../src/features/presence/presence-teller.ts";
+import {
+  PresenceTeller,
+  type PresenceTold,
+} from "../../../src/features/presence/presence-teller.ts";
 import type { ChannelOptions } from "../../../src/config/config.ts";
 import type { ChannelAnswers, ChannelOperation } from "../../../src/contract/channel-call.ts";
-import type { PresenceTold } from "../../../src/features/presence/presence-call.ts";
 import type { MirrorToldReply } from "../../../src/features/maps/mirror/mirror-map.ts";
-import { channelCalls } from "../../../src/features/index.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import { ChannelHost } from "../../../src/object/channel-host.ts";

@@ -1,35 +1,7 @@
 import { homeName } from "../../../src/contract/object-names.ts";
 import type { Random } from "../../support/random.ts";
-import type { Action, Plan, Step } from "./plan.ts";
-
-/** What a backend orders in a plan: for a user, or for the connection of one of the clients. */
-export type OrderAction = {
-  readonly user: string;
-  /** The client whose connection alone is named, if it is connected. */
-  readonly only?: number;
-} & (
-  | {
-      readonly do: "disconnect user";
-      /** The client whose connection is left alone. */
-      readonly spares?: number;
-      /** Whether clients may reconnect by themselves. */
-      readonly returns: boolean;
-    }
-  | { readonly do: "unsubscribe user"; readonly channel: string }
-  | {
-      readonly do: "subscribe user";
-      readonly channel: string;
-      /** How many publications before the top the subscription begins; absent for at the top, without recovery. */
-      readonly back?: number;
-    }
-  | { readonly do: "refresh user"; readonly expired: boolean }
-  /** Absent: without an end. */
-  | { readonly do: "block user"; readonly forMs?: number }
-  | { readonly do: "unblock user" }
-  /** The token of the connection that is named. */
-  | { readonly do: "revoke token" }
-  | { readonly do: "invalidate user" }
-);
+import type { Action, Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * A plan with users: its clients are some users' connections, a backend gives orders for them between the other steps,

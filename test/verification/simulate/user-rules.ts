@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import {
   isHolderOrder,
   type NumberedOrder,
@@ -51,7 +52,7 @@ export class UserRules {
   readonly #timeline: Timeline;
   readonly #complain: (what: string) => void;
   /** The orders of each user that were taken, in that order. */
-  readonly #taken = new Map<string, GivenOrder[]>();
+  readonly #taken = new Records((): GivenOrder[] => []);
   readonly #connections = new Set<WatchedConnection>();
 
   constructor(timeline: Timeline, complain: (what: string) => void) {
@@ -68,7 +69,7 @@ export class UserRules {
   /** The user's home has taken the order. */
   take(given: GivenOrder): void {
     given.takenAtMs = this.#timeline.nowMs;
-    this.#takenOf(given.user).push(given);
+    this.#taken.of(given.user).push(given);
   }
 
   /** The backend was told that the order has been carried out. */
@@ -84,7 +85,7 @@ export class UserRules {
     for (const { order } of orders) {
       // The code of each disconnect is its own; other orders don't need to be told apart.
       if (order.method !== "disconnect") continue;
-      const given = this.#takenOf(user).find((one) => codeOf(one.order) === order.code.code);
+      const given = this.#taken.of(user).find((one) => codeOf(one.order) === order.code.code);
       if (given?.carriedOutAtMs.has(place) === false)
         given.carriedOutAtMs.set(place, this.#timeline.nowMs);
     }
@@ -100,20 +101,14 @@ export class UserRules {
   open(connection: UserConnection): WatchedConnection {
     const rules = {
       nowMs: () => this.#timeline.nowMs,
-      taken: this.#takenOf(connection.user),
-      tokenTaken: this.#takenOf(tokenKey(connection.token?.uid ?? "")),
+      taken: this.#taken.of(connection.user),
+      tokenTaken: this.#taken.of(tokenKey(connection.token?.uid ?? "")),
       complain: (what: string) => this.#complain(`${connection.who} ${what}`),
       left: (one: WatchedConnection) => this.#connections.delete(one),
     };
     const watched = new WatchedConnection(connection, rules);
     this.#connections.add(watched);
     return watched;
-  }
-
-  #takenOf(user: string): GivenOrder[] {
-    const known = this.#taken.get(user) ?? [];
-    this.#taken.set(user, known);
-    return known;
   }
 
   #check(given: GivenOrder, when: string): void {

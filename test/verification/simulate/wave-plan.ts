@@ -1,12 +1,12 @@
 import type { Random } from "../../support/random.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { mapModeOf } from "./map-kinds.ts";
-import type { Action, Plan, Step } from "./plan.ts";
+import type { Action, Step } from "./actions.ts";
+import type { Plan } from "./plan.ts";
 import type { World } from "./world.ts";
 
 /** Clients that the plan doesn't list connect and subscribe at the same time (rules F12 and F13). */
-export interface WaveAction {
-  readonly do: "wave";
+export interface Wave {
   readonly channel: string;
   /** How many clients come. */
   readonly arrivals: number;
@@ -65,7 +65,7 @@ function publishOf(channel: string): Action {
 }
 
 /** Lets the clients of a wave come, and go. */
-export function startWave(world: World, action: WaveAction): void {
+export function startWave(world: World, action: Wave): void {
   const { channel, arrivals, own, endAfterMs, returns, isPinged = false } = action;
   const gateways = [...world.gateways.values()];
   for (let arrival = 0; arrival < arrivals; arrival++) {

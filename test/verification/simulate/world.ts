@@ -1,3 +1,4 @@
+import { Records } from "../../support/records.ts";
 import type { ChannelPresenceReply } from "../../../src/contract/relay-request.ts";
 import type { Config } from "../../../src/config/config.ts";
 import type { FanOutLimits } from "../../../src/hub/hub.ts";
@@ -87,7 +88,9 @@ export class World {
   readonly growth: GrowthRules;
   readonly producers: GrowthBackend;
   /** The homes that were called so far, by name. */
-  readonly homes = new Map<string, SimulatedHome>();
+  readonly homes = new Records(
+    (name) => new SimulatedHome(name.slice(homePrefix.length), this.#context),
+  );
   /** Absent where users have no homes. */
   readonly users: UserBackend | undefined;
   readonly #context: WorldContext;
@@ -141,7 +144,7 @@ export class World {
       database,
       channel: (name) => this.channel(name),
       gateway: (name) => this.gateway(name),
-      home: (name) => this.#home(name),
+      home: (name) => this.homes.of(`${homePrefix}${name}`),
       ...(setup.hasHomes === true ? { users: this.#newUsers() } : {}),
     };
     this.channels = new Map(
@@ -205,15 +208,6 @@ export class World {
     return { rules: new UserRules(timeline, (what) => publicationLog.complain(what)) };
   }
 
-  #home(ownName: string): SimulatedHome {
-    const name = `home ${ownName}`;
-    const known = this.homes.get(name);
-    if (known !== undefined) return known;
-    const home = new SimulatedHome(ownName, this.#context);
-    this.homes.set(name, home);
-    return home;
-  }
-
   #open(channel: string, limits: WorldLimits): void {
     if (pollModeOf(channel) !== undefined || isMirror(channel)) return;
     if (growthKindOf(channel) !== undefined) return;
@@ -244,6 +238,8 @@ export class World {
     return present.clients.map(({ client }) => client);
   }
 }
+
+const homePrefix = "home ";
 
 /** The time at which every world begins, ms since 1970. */
 export const startMs = 1_700_000_000_000;

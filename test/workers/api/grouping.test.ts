@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../src/limits.ts";
 import { answerOf, call, keptData, post, postWith, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { type WatchedCall, watchedChannels } from "../support/watched-channels.ts";
@@ -39,41 +38,6 @@ describe("a broadcast", () => {
     );
     expect(await keptData(a)).toStrictEqual(['{"n":1}', '{"n":1}', '"after"']);
   });
-
-  it("[I1] with a key publishes to each channel once", async () => {
-    const [a, b] = [newChannel("ring"), newChannel("ring")];
-    const request = { channels: [a, b, a], data: 1, idempotency_key: "k" };
-    const first = await call("broadcast", request);
-    expect(await call("broadcast", request)).toStrictEqual(first);
-    expect(await keptData(a)).toStrictEqual(["1"]);
-    expect(await keptData(b)).toStrictEqual(["1"]);
-  });
-
-  it("[W4] that is refused for its publication publishes nowhere", async () => {
-    const channel = newChannel("ring");
-    for (const request of [
-      { channels: [channel], data: 1, tags: { a: 1 } },
-      { channels: [channel] },
-      { channels: [], data: 1 },
-    ]) {
-      expect(await call("broadcast", request)).toStrictEqual({ status: 200, body: badRequest });
-    }
-    const malformed = { channels: [channel, 1], data: 1 };
-    expect((await call("broadcast", malformed)).status).toBe(400);
-    expect(await keptData(channel)).toStrictEqual([]);
-  });
-
-  it("[B1] takes as many channels as the limit says, and not one more", async () => {
-    const channel = newChannel("ring");
-    const channels = Array.from({ length: limits.requestChannelsMax }, () => channel);
-    const { body } = await call("broadcast", { channels, data: 1, idempotency_key: "k" });
-    expect(body.match(/"offset":1,/g)).toHaveLength(limits.requestChannelsMax);
-    expect(await call("broadcast", { channels: [...channels, channel], data: 2 })).toStrictEqual({
-      status: 200,
-      body: badRequest,
-    });
-    expect(await keptData(channel)).toStrictEqual(["1"]);
-  });
 });
 
 describe("a batch", () => {
@@ -111,50 +75,6 @@ describe("a batch", () => {
     expect(await keptData(a)).toStrictEqual(["3", '"after"']);
   });
 
-  it("[W3] keeps a channel's order also when it asks for parallel work", async () => {
-    const channel = newChannel("");
-    const commands = Array.from({ length: 50 }, (_, data) => ({ publish: { channel, data } }));
-    const { body } = await call("batch", { commands, parallel: true });
-    const offsets = [...body.matchAll(/"offset":(\d+)/g)].map(([, offset]) => Number(offset));
-    expect(offsets).toStrictEqual(commands.map((_, index) => index + 1));
-    expect(await keptData(channel)).toStrictEqual(commands.map((_, index) => String(index)));
-  });
-
-  it("[W1] of nothing is answered with nothing", async () => {
-    const empty = { status: 200, body: '{"replies":[]}' };
-    expect(await call("batch", { commands: [] })).toStrictEqual(empty);
-    expect(await call("batch", {})).toStrictEqual(empty);
-  });
-
-  it.each<[string, (channel: string) => string]>([
-    ["a wrong type", () => '{"publish":{"channel":1,"data":2}}'],
-    ["two methods", (channel) => `{"history":{},"publish":{"channel":"${channel}","data":2}}`],
-    ["no object", () => "1"],
-  ])("[W4] with one command that can't be understood does nothing: %s", async (_, make) => {
-    const channel = newChannel("ring");
-    const good = `{"publish":{"channel":"${channel}","data":1}}`;
-    const response = await post("/api/batch", `{"commands":[${good},${make(channel)}]}`);
-    expect(await answerOf(response)).toStrictEqual({ status: 400, body: "Bad Request" });
-    expect(response.headers.get("X-Dormouse-Error-Detail")).toMatch(/^commands\[1\]: /);
-    expect(await keptData(channel)).toStrictEqual([]);
-  });
-
-  it("[W9] answers for itself each command that has no method, and each rpc", async () => {
-    const channel = newChannel("ring");
-    const odd = [
-      "{}",
-      '{"nosuch":{}}',
-      '{"batch":{}}',
-      '{"device_list":{}}',
-      '{"rpc":{"method":"a"}}',
-    ];
-    const good = `{"publish":{"channel":"${channel}","data":1}}`;
-    const { body } = await call("batch", `{"commands":[${[...odd, '{"rpc":{}}', good].join()}]}`);
-    const notFound = '{"error":{"code":104,"message":"not found"}}';
-    expect(body).toContain(`[${[...odd.map(() => notFound), badRequest].join()},{"publish":`);
-    expect(await keptData(channel)).toStrictEqual(["1"]);
-  });
-
   it("[W9] answers an rpc in the other forms, too", async () => {
     const body = '{"error":{"code":104,"message":"not found"}}';
     expect(await call("rpc", { method: "a", params: 1 })).toStrictEqual({ status: 200, body });
@@ -164,30 +84,6 @@ describe("a batch", () => {
       await post("/api", '{"id":7,"method":"rpc","params":{"method":"a"}}'),
     );
     expect(line).toStrictEqual({ status: 200, body: `{"id":7,${body.slice(1)}\n` });
-  });
-
-  it("[B1] takes as many commands as the limit says, and not one more", async () => {
-    const channel = newChannel("ring");
-    const command = `{"publish":{"channel":"${channel}","data":1,"idempotency_key":"k"}}`;
-    const batch = (count: number) =>
-      call("batch", `{"commands":[${Array.from({ length: count }, () => command).join()}]}`);
-    const { body } = await batch(limits.requestCommandsMax);
-    expect(body.match(/"offset":1,/g)).toHaveLength(limits.requestCommandsMax);
-    expect(await batch(limits.requestCommandsMax + 1)).toStrictEqual({
-      status: 200,
-      body: badRequest,
-    });
-  });
-
-  it("[B1] counts a broadcast's channels, and the data for one channel", async () => {
-    const channel = newChannel("ring");
-    const channels = Array.from({ length: 1_000 }, () => channel);
-    const broadcast = { broadcast: { channels, data: "x".repeat(9_000) } };
-    const refused = { status: 200, body: badRequest };
-    expect(await call("batch", { commands: [broadcast] })).toStrictEqual(refused);
-    const commands = Array.from({ length: 11 }, () => ({ broadcast: { channels, data: 1 } }));
-    expect(await call("batch", { commands })).toStrictEqual(refused);
-    expect(await keptData(channel)).toStrictEqual([]);
   });
 });
 
@@ -215,29 +111,5 @@ describe("the legacy form", () => {
         `{"id":4294967295,${badRequest.slice(1)}\n` +
         `{"id":9,"result":{"publications":[{"data":1,"offset":1}],"epoch":"${epoch}","offset":2}}\n`,
     );
-  });
-
-  it.each([
-    "",
-    "\n",
-    '{"id":1,"method":"nosuch","params":{}}',
-    '{"id":-1,"method":"history"}',
-    '{"id":1,"method":"publish","params":1}',
-    '{"id":1',
-    '{"id":1,"method":"batch","params":{"commands":[]}}',
-  ])("[W4] with one line that can't be understood does nothing: %j", async (bad) => {
-    const channel = newChannel("ring");
-    const params = { channel, data: 1 };
-    const good = bad.trim() === "" ? bad : JSON.stringify({ id: 1, method: "publish", params });
-    const response = await post("/api", `${good}\n${bad}`);
-    expect(await answerOf(response)).toStrictEqual({ status: 400, body: "Bad Request" });
-    expect(await keptData(channel)).toStrictEqual([]);
-  });
-
-  it("[W2] keeps data as it was written", async () => {
-    const channel = newChannel("ring");
-    const data = '{"b":1.50,"a":9007199254740993}';
-    await post("/api", `{"method":"publish","params":{"channel":"${channel}","data":${data}}}`);
-    expect(await keptData(channel)).toStrictEqual([data]);
   });
 });

@@ -93,16 +93,6 @@ describe("a key of the API", () => {
     ]);
   });
 
-  it("[A14] is refused with status 403 in the error mode transport", async () => {
-    const headers = { "X-Centrifugo-Error-Mode": "transport" };
-    const request = published(newChannel(""));
-    const answer = await postWithKey(secrets.API_KEY_ROOMS, "/api/publish", request, headers);
-    expect(answer).toMatchObject({
-      status: 403,
-      body: `{"code":103,"message":"permission denied"}`,
-    });
-  });
-
   it("[A14] is refused entry by entry in a broadcast, a batch and the legacy form", async () => {
     const channel = newChannel("room");
     const other = newChannel("");

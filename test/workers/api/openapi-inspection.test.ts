@@ -6,7 +6,7 @@ import type { GatewayProgress, TrailAnswer } from "../../../src/features/why/tra
 import { encodeEvent } from "../../../src/features/events/event.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { call, post, publish } from "../support/api-request.ts";
-import { Description } from "../support/described.ts";
+import { Description } from "./described.ts";
 import { configureEvents, takenUntil } from "../events/event-receiver.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { awake } from "../support/object-state.ts";

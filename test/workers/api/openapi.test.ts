@@ -8,7 +8,7 @@ import { createApp } from "../../../workers/http/app.ts";
 import type { Env } from "../../../workers/platform/env.ts";
 import { address, fetchWith, post, postWith } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
-import { Description } from "../support/described.ts";
+import { Description } from "./described.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { openConfig } from "../support/open-transports.ts";
 import { gatewayPlace } from "../support/place.ts";

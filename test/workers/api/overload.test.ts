@@ -60,26 +60,6 @@ describe("an object that the platform calls overloaded", () => {
       body: `{"id":3,${tooMany.slice(1)}\n`,
     });
   });
-
-  it("[W3] among others fails its own entries alone", async () => {
-    const [good, bad] = [newChannel("plain"), newChannel("plain")];
-    const CHANNELS = failing([bad], overloaded);
-    const request = { channels: [bad, good, bad], data: 1 };
-    const response = await postWith({ CHANNELS }, "/api/broadcast", JSON.stringify(request));
-    expect(response.headers.get("Retry-After")).toBeNull();
-    expect(await answerOf(response)).toStrictEqual({
-      status: 200,
-      body: `{"result":{"responses":[${tooMany},{"result":{}},${tooMany}]}}`,
-    });
-  });
-
-  it("[B1] is asked once, and never again at once", async () => {
-    const channel = newChannel("ring");
-    const asked = vi.fn<() => Promise<ChannelAnswers>>(overloaded);
-    const body = JSON.stringify({ channel, data: 1 });
-    await postWith({ CHANNELS: failing([channel], asked) }, "/api/publish", body);
-    expect(asked).toHaveBeenCalledTimes(1);
-  });
 });
 
 describe("an object that doesn't answer", () => {

@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { createApp } from "../../../workers/http/app.ts";
 import {
-  type Answer,
   address,
   answerOf,
   fetchWith,
@@ -48,19 +47,6 @@ describe("a request that isn't one of the API", () => {
       expect(await answerOf(response)).toStrictEqual({ status: 404, body: "Not Found" });
     },
   );
-
-  it.each([
-    ["publis", "; did you mean publish?"],
-    ["Publish", "; did you mean publish?"],
-    ["quite_another", ""],
-  ])("[W1] is told the method that was meant: %s", async (method, hint) => {
-    expect(await answerOf(await post(`/api/${method}`, "{}"))).toStrictEqual({
-      status: 404,
-      body: `Not Found: there is no method ${method}${hint}`,
-    });
-    const keyless = await exports.default.fetch(address(`/api/${method}`), { method: "POST" });
-    expect(keyless.status).toBe(401);
-  });
 
   it("[N1] leads a browser to the console under npm start, and nowhere else", async () => {
     const root = new Request(address("/"), { redirect: "manual" });
@@ -140,15 +126,6 @@ describe("a body's size", () => {
     expect(await keptData(channel)).toStrictEqual(['"edge"']);
   });
 
-  it("[B1] may be the limit exactly, and not one byte more, where no length is stated", async () => {
-    const channel = newChannel("ring");
-    const request = JSON.stringify({ channel, data: "edge" });
-    const padded = request.padEnd(limits.requestBytesMax, " ");
-    expect((await postUnmeasured(padded)).status).toBe(200);
-    expect(await postUnmeasured(`${padded} `)).toStrictEqual(tooLarge);
-    expect(await keptData(channel)).toStrictEqual(['"edge"']);
-  });
-
   it("[B1] is measured where no length is stated", async () => {
     const endless = endlessBody();
     const response = await post("/api/publish", endless.body);
@@ -172,11 +149,6 @@ describe("a body's size", () => {
       expect(await answerOf(response)).toStrictEqual(tooLarge);
     },
   );
-
-  it("[B1] is the same for the legacy form", async () => {
-    const response = await post("/api", endlessBody().body);
-    expect(await answerOf(response)).toStrictEqual(tooLarge);
-  });
 
   it("[W1] may come in chunks that cut characters", async () => {
     const channel = newChannel("ring");
@@ -208,38 +180,6 @@ describe("an error", () => {
     });
   });
 
-  it.each<[string, object, number, string]>([
-    ["publish", unknown, 404, '{"code":102,"message":"unknown channel"}'],
-    ["publish", { channel: "" }, 400, '{"code":107,"message":"bad request"}'],
-    ["broadcast", { channels: [] }, 400, '{"code":107,"message":"bad request"}'],
-    ["history", { channel: "plain:a" }, 400, '{"code":108,"message":"not available"}'],
-    ["rpc", { method: "a" }, 404, '{"code":104,"message":"not found"}'],
-    ["presence", { channel: "ring:a" }, 400, '{"code":108,"message":"not available"}'],
-    [
-      "history",
-      { channel: "ring:a", since: { offset: 1, epoch: "other" } },
-      416,
-      '{"code":112,"message":"unrecoverable position"}',
-    ],
-  ])("[W1] in transport mode is a status: %s %j", async (method, request, status, body) => {
-    const mode = { "X-Centrifugo-Error-Mode": "transport" };
-    const response = await post(`/api/${method}`, JSON.stringify(request), mode);
-    expect(response.headers.get("Content-Type")).toBe("application/json");
-    expect(await answerOf(response)).toStrictEqual({ status, body });
-  });
-
-  it("[W1] is a status without being asked for where the configuration says so", async () => {
-    const config = { http_api: { error_mode: "transport" } };
-    const response = await postWith({ config }, "/api/publish", JSON.stringify(unknown));
-    expect(response.status).toBe(404);
-  });
-
-  it("[W1] stays in the body for a mode that doesn't exist", async () => {
-    const mode = { "X-Centrifugo-Error-Mode": "transports" };
-    const response = await post("/api/publish", JSON.stringify(unknown), mode);
-    expect(response.status).toBe(200);
-  });
-
   it("[W1] inside a batch, a broadcast or a line stays there in transport mode", async () => {
     const mode = { "X-Centrifugo-Error-Mode": "transport" };
     const batch = await post(
@@ -258,6 +198,12 @@ describe("an error", () => {
       status: 200,
       body: `{"result":{"responses":[${error}]}}`,
     });
+  });
+
+  it("[W1] is a status without being asked for where the configuration says so", async () => {
+    const config = { http_api: { error_mode: "transport" } };
+    const response = await postWith({ config }, "/api/publish", JSON.stringify(unknown));
+    expect(response.status).toBe(404);
   });
 });
 
@@ -316,37 +262,6 @@ describe("what a developer is told of a request", () => {
     expect(warned).toHaveBeenCalledTimes(1);
     vi.restoreAllMocks();
   });
-
-  it.each([
-    ["presence", "ring:a", "namespace ring: presence is off"],
-    ["presence_stats", "ring:a", "namespace ring: presence is off"],
-    ["history", "plain:a", "namespace plain: history is off (history_size and history_ttl)"],
-    ["history_remove", "plain:a", "namespace plain: history is off (history_size and history_ttl)"],
-  ])("[W12] which option %s of %s needs", async (method, channel, detail) => {
-    const error = `{"error":{"code":108,"message":"not available","detail":"${detail}"}}`;
-    const alone = await askDeveloping(`/api/${method}`, JSON.stringify({ channel }));
-    expect(await alone.text()).toBe(error);
-    const batch = JSON.stringify({ commands: [{ [method]: { channel } }] });
-    expect(await (await askDeveloping("/api/batch", batch)).text()).toBe(`{"replies":[${error}]}`);
-    const deployed = await post(`/api/${method}`, JSON.stringify({ channel }));
-    expect(deployed.headers.get("X-Dormouse-Error-Detail")).toBe(detail);
-  });
-
-  it("[A7] [W12] how a key is sent, if it comes as a bearer's", async () => {
-    const bearer = { Authorization: `Bearer ${apiKeyHeader["X-API-Key"]}` };
-    expect(await answerOf(await askDeveloping("/api/publish", "{}", bearer))).toStrictEqual({
-      status: 401,
-      body: "Unauthorized: Authorization must be `apikey KEY`, or use X-API-Key",
-    });
-  });
-
-  it("[W1] which methods of HTTP a path takes", async () => {
-    const get = new Request(address("/api/publish"), { headers: apiKeyHeader });
-    expect(await answerOf(await exports.default.fetch(get))).toStrictEqual({
-      status: 405,
-      body: "Method Not Allowed: use POST",
-    });
-  });
 });
 
 describe("the keep-alive script", () => {
@@ -365,17 +280,6 @@ describe("the keep-alive script", () => {
     expect(response.status).toBe(404);
   });
 });
-
-/** Publishes with a body that comes in chunks, without its length. */
-async function postUnmeasured(text: string): Promise<Answer> {
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode(text));
-      controller.close();
-    },
-  });
-  return answerOf(await post("/api/publish", body));
-}
 
 /** A request that would be good if its data were UTF-8. */
 function malformedText(): Uint8Array {

@@ -3,7 +3,6 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { History } from "../../../src/channel/history.ts";
 import { keepaliveTexts } from "../../../src/contract/keepalive.ts";
-import { limits } from "../../../src/limits.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { ObjectSql } from "../../../workers/platform/object-sql.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
@@ -113,12 +112,6 @@ describe("the rows written", () => {
     await socket.unread();
     expect(await rowsWritten(channel)).toBe(0);
     expect(await tablesOf(channel)).toStrictEqual([alarmTable]);
-  });
-
-  it("[H8] is nothing for a publication that skips the history", async () => {
-    const channel = newChannel("ring");
-    await publish(channel, 1);
-    expect(await costOf(channel, () => publish(channel, 2, { skip_history: true }))).toBe(0);
   });
 
   it("[P1] are none for presence, joins and leaves, and for reading", async () => {
@@ -245,18 +238,6 @@ describe("a channel to which nothing came", () => {
     expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
-  it("[H12] keeps its stream for three hours from the time at which its last subscriber leaves", async () => {
-    const channel = newChannel("room");
-    const socket = await TestSocket.subscribe(channel, "ada");
-    const leftAtMs = Date.now() + limits.unusedNoteMs;
-    vi.setSystemTime(leftAtMs);
-    socket.close();
-    await socket.closed;
-    // The ping of the socket was due before.
-    await runAlarmWhenDue(channel);
-    expect(await alarmOf(channel)).toBe(leftAtMs + limits.unusedStreamMs);
-  });
-
   it("[H12] [H13] stores nothing three hours after its last subscriber has left", async () => {
     const channel = newChannel("room");
     const socket = await TestSocket.subscribe(channel, "ada");
@@ -292,18 +273,6 @@ describe("the end of a stream", () => {
     const next = await publish(channel, 2);
     expect(next.offset).toBe(1);
     expect(next.epoch).not.toBe(epoch);
-  });
-
-  it("[H6] comes a meta TTL after the newest publication, not the first", async () => {
-    const channel = newChannel("brief");
-    await publish(channel, 1);
-    vi.setSystemTime(Date.now() + metaTtlMs - 1);
-    const { epoch } = await publish(channel, 2);
-    await runAlarmWhenDue(channel);
-    expect(await alarmOf(channel)).toBe(Date.now() - 1 + metaTtlMs);
-    expect((await call("history", { channel })).body).toContain(epoch);
-    await runAlarmWhenDue(channel);
-    expect(await tablesOf(channel)).toStrictEqual([]);
   });
 
   it("[H6] waits for the last subscriber, which has a position in it", async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { keptData, publish } from "../support/api-request.ts";
 import { HeldTurns } from "../support/held-turns.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { channelPlace, gatewayPlace, type Place } from "../support/place.ts";
 import { TestSocket } from "../support/test-socket.ts";
@@ -176,10 +177,11 @@ describe("too much collected behind a frame", () => {
   });
 
   it("[F9] [L2] makes publishers wait for the gateway, and loses nothing", async () => {
+    lowerLimits(limits, { relayAheadBytesMax: limits.relayAheadBytesMax / 4 });
     const { channel, sockets } = await subscribeMany(gatewayPlace(), "room");
     await publish(channel, "first");
     let answered = 0;
-    const datas = numbered(80);
+    const datas = numbered(24);
     const published = datas.map(async (one) => {
       await publish(channel, one);
       answered++;

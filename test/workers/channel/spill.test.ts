@@ -1,10 +1,14 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { call, publish } from "../support/api-request.ts";
+import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { channelPlace, type Holder, spillPlace } from "../support/place.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
+
+const limit = 20;
+configure({ ...testConfig, client: { ...testConfig.client, connection_limit: limit } });
 
 /** How many sockets an object has. */
 function socketCount(holder: Holder): Promise<number> {
@@ -17,7 +21,6 @@ function socketCount(holder: Holder): Promise<number> {
 describe("a channel with a full object", () => {
   it("[G4] continues in a gateway of its own at the same address, and clients can't tell the difference", async () => {
     const channel = newChannel("room");
-    const limit = testConfig.client.connection_limit;
     const sockets: TestSocket[] = [];
     for (let count = 0; count < limit + 3; count++) {
       sockets.push(await TestSocket.connect(channel, `user-${count}`));

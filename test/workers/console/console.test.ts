@@ -64,31 +64,6 @@ describe("the console", () => {
     expect(await statusOf(post("/console/api/info", {}, key))).toBe(401);
   });
 
-  it("[N2] takes no password where Cloudflare Access decides", async () => {
-    const loggedIn = await logIn();
-    const access = {
-      enabled: true,
-      access_team_domain: "example.cloudflareaccess.com",
-      access_audience: "0".repeat(64),
-    };
-    const ask = (path: string, headers: object) =>
-      statusOf(
-        fetchWith(
-          { config: JSON.stringify({ ...testConfig, console: access }) },
-          new Request(address(path), {
-            method: "POST",
-            body: JSON.stringify({ password }),
-            headers: { ...own, ...headers },
-          }),
-        ),
-      );
-    expect(await ask("/console/login", {})).toBe(404);
-    expect(await ask("/console/api/settings", loggedIn)).toBe(401);
-    const [, token = ""] = loggedIn.Cookie.split("=");
-    const assertion = { "Cf-Access-Jwt-Assertion": token };
-    expect(await ask("/console/api/settings", assertion)).toBe(401);
-  });
-
   it("[N2] bounds the logins of an address", async () => {
     const from = { "CF-Connecting-IP": "192.0.2.7" };
     for (let attempt = 0; attempt < consoleLimits.consoleLoginsBurst; attempt++)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
+import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { configureEvents } from "../events/event-receiver.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
@@ -69,6 +70,9 @@ configureEvents(
     },
   },
 );
+
+// An eviction waits until an ephemeral map rests.
+Object.assign(mapLimits, { mapRestMs: 50 });
 
 const gateway = () => env.GATEWAYS.getByName("any/0");
 const own = { Origin: "https://dormouse.example.com" };
@@ -385,20 +389,6 @@ describe("an onlooker", () => {
     await call("unblock_user", { user });
     const admitted = await lookOn(user);
     expect(await admitted.ask({ id: 1, connect: {} })).toHaveProperty("connect");
-  });
-
-  it("[N19] brings no token, and lives no longer for one", async () => {
-    const { user, channel } = await begin();
-    const bearer = { token: await token({ sub: user }) };
-    const onlooker = await lookOn(user);
-    expect(await onlooker.ask({ id: 1, connect: bearer })).toMatchObject({ error: { code: 103 } });
-    expect(await onlooker.ask({ id: 2, connect: {} })).toHaveProperty("connect");
-    expect(await onlooker.ask({ id: 3, refresh: bearer })).toMatchObject({ error: { code: 103 } });
-    const subscribe = { channel, token: await token({ sub: user, channel }) };
-    expect(await onlooker.ask({ id: 4, subscribe })).toMatchObject({ error: { code: 103 } });
-    // What has no answer ends the connection.
-    onlooker.send({ send: { data: 1 } });
-    expect(await onlooker.closed).toMatchObject({ code: 3_508 });
   });
 
   it("[N26] [V1] is no connection of the user's for the release before", async () => {

@@ -147,16 +147,6 @@ describe.each(variants)("marks and what is unread, on $name", (variant) => {
     await variant.betweenSteps(channel);
     expect(await asked()).toContain('"unread":0,"read":1');
   });
-
-  it("[CU7] data that isn't as it has to be is refused", async () => {
-    const channel = newChannel("chat");
-    const socket = await variant.subscribe(channel, "ann");
-    const faults = [{}, { channel }, { channel, offset: -1 }, { channel, offset: 1.5 }];
-    for (const fault of faults)
-      expect(await rpc(socket, "dormouse.read", fault)).toContain('"code":107');
-    for (const fault of [{}, { channels: [] }, { channels: [5] }, { channels: channel }])
-      expect(await rpc(socket, "dormouse.unread", fault)).toContain('"code":107');
-  });
 });
 
 describe("what a backend marks and asks", () => {

@@ -43,7 +43,7 @@ describe.each(["awake", "evicted"])("what has arrived on a stream, its object %s
       await evictDurableObject(env.CHANNELS.getByName(channel), { webSockets: "hibernate" });
   }
 
-  it.each(["sse", "http_stream"])(
+  it.concurrent.each(["sse", "http_stream"])(
     "[CU12] %s: a pong proves what was sent before the pong before it",
     async (transport) => {
       const channel = newChannel("chat");
@@ -75,7 +75,7 @@ describe.each(["awake", "evicted"])("what has arrived on a stream, its object %s
     },
   );
 
-  it.each(["uni_sse", "uni_http_stream"])(
+  it.concurrent.each(["uni_sse", "uni_http_stream"])(
     "[CU12] %s: nobody answers, so nothing is known",
     async (transport) => {
       const channel = newChannel("chat");

@@ -2,6 +2,8 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { beginAnswerClock, endAnswerClock, passAnswerTime } from "../support/answer-clock.ts";
 import { call, publish } from "../support/api-request.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
+import { cursorLimits } from "../../../src/features/cursors/limits.ts";
 import { patience } from "../../support/patience.ts";
 import { attachmentsOf } from "../support/attachments.ts";
 import { blockObject } from "../support/block-object.ts";
@@ -231,6 +233,7 @@ describe.each(gatewayVariants)("subscriptions of the server, on $name", (variant
     const { epoch } = await publish(channel, 1);
     await ping(variant, channel, socket);
     await pong(socket);
+    lowerLimits(cursorLimits, { censusMs: 200 });
     const unblock = blockObject(variant.place.holder(channel));
     expect(await delivered(channel)).toStrictEqual({ offset: 0, epoch });
     await unblock();

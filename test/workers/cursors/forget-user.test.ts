@@ -242,13 +242,3 @@ describe("a user of whom very many channels keep something", () => {
     for (const channel of channels) expect(await keptOn(channel, user)).toBe(0);
   });
 });
-
-describe("a request to forget a user", () => {
-  it.each([
-    ["no user", {}],
-    ["an empty user", { user: "" }],
-    ["a user that is too long", { user: "u".repeat(limits.userCharactersMax + 1) }],
-  ])("[CU30] is refused with %s", async (_, request) => {
-    expect((await call("forget_user", request)).body).toContain('"code":107');
-  });
-});

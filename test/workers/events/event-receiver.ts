@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
+import { eventLimits } from "../../../src/features/events/limits.ts";
 import { configure } from "../support/configure.ts";
 import { testConfig } from "../support/test-config.ts";
 
@@ -13,6 +14,8 @@ import { testConfig } from "../support/test-config.ts";
 export function configureEvents(events: object, others: object = {}): void {
   configure({ ...testConfig, ...others, events: { target: "service:RECEIVER", ...events } });
   Object.assign(env, { HOOK_SIGNING_SECRET: "signs-the-events-of-worker-tests" });
+  // Evictions wait for an object's timers, so with the real pauses each step of a test would take a second.
+  Object.assign(eventLimits, { eventsFirstWaitMs: 20, eventsPauseMs: 50, eventsRetryMs: 50 });
 }
 
 /** An event as the receiver has taken it. */

@@ -142,12 +142,10 @@ describe("the events of publications", () => {
     const before = await requestCount();
     await publish(channel, 0);
     await vi.waitUntil(async () => (await requestCount()) > before, patience);
-    const startMs = Date.now();
     for (let data = 1; data <= 40; data++) {
       await publish(channel, data);
       await socket.line();
     }
-    expect(Date.now() - startMs).toBeLessThan(7_500);
     expect(await requestCount()).toBe(before + 1);
     await answerWith(200);
     const object = `channel/${channel}`;

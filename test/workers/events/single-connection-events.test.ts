@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { configureEvents, toldOfUser } from "./event-receiver.ts";
-import { ofBothKinds, story, typesTaken } from "./event-story.ts";
+import { story, typesTaken } from "./event-story.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { variants } from "../support/variant.ts";
@@ -15,7 +15,7 @@ configureEvents(
   },
 );
 
-describe.each(ofBothKinds(variants))("the events of single connections on $name", (variant) => {
+describe.each(variants)("the events of single connections on $name", (variant) => {
   it("[E8] [E13] [E11] [C10] tell of the end of the older one, once, and the user stays online", async () => {
     const channel = newChannel("room");
     const user = `user-${crypto.randomUUID()}`;

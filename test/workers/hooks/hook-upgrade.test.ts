@@ -149,39 +149,6 @@ describe.each(variants)("a backend that is asked at the upgrade, on $name", (var
     for (const socket of sockets) socket.close();
   });
 
-  it("[Q10] [C3] gives no credentials: the client needs a token, and nobody is asked again", async () => {
-    const channel = newChannel("room");
-    const nothing = saying({ body: {} });
-    const socket = await variant.open(channel, "", nothing);
-    await variant.betweenSteps(channel);
-    socket.send({ id: 1, connect: {} });
-    expect(await socket.closed).toStrictEqual({ code: 3501, reason: "bad request" });
-    const other = await variant.open(channel, "", nothing);
-    await variant.betweenSteps(channel);
-    await other.ask({ id: 1, connect: { token: await token({ sub: "ada" }) } });
-    expect(await takeAsked()).toHaveLength(2);
-    other.close();
-  });
-
-  it("[Q10] [Q14] [U11] gives way to a token of the same user only", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const connecting = async (sub: string): Promise<TestSocket> => {
-      const socket = await variant.open(channel, "", giving({ user }));
-      await variant.betweenSteps(channel);
-      socket.send({ id: 1, connect: { token: await token({ sub }) } });
-      return socket;
-    };
-    const other = await connecting("somebody else");
-    const invalid = { code: 3500, reason: "invalid token" };
-    expect(await other.closed).toStrictEqual(invalid);
-    const same = await connecting(user);
-    expect(await same.line()).toContain('"connect"');
-    await variant.betweenSteps(channel);
-    await call("invalidate_user_tokens", { user });
-    expect(await same.closed).toStrictEqual(invalid);
-  });
-
   it("[V1] [Q10] is asked by the object if the edge of another release hasn't", async () => {
     const channel = newChannel("room");
     const holder = variant.place.holder(channel);

@@ -69,19 +69,4 @@ describe.each(variants)("users whom a backend named, on $name", (variant) => {
     for (const one of [socket, later])
       expect(await one.closed).toStrictEqual({ code: 3503, reason: "force disconnect" });
   });
-
-  it("[U9] [U12] are kept out when they are blocked, or have too many connections", async () => {
-    const channel = newChannel("asked");
-    const ada = newUser();
-    const sockets = [await subscribed(channel, ada), await subscribed(channel, ada)];
-    await pause(channel, ada);
-    const third = await connecting(channel, ada);
-    expect(await third.closed).toStrictEqual({ code: 3504, reason: "connection limit" });
-    expect(await call("block_user", { user: ada })).toStrictEqual(done);
-    const blocked = { code: 3507, reason: "permission denied" };
-    for (const socket of sockets) expect(await socket.closed).toStrictEqual(blocked);
-    await pause(channel, ada);
-    const again = await connecting(channel, ada);
-    expect(await again.closed).toStrictEqual(blocked);
-  });
 });

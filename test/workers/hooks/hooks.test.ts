@@ -1,7 +1,6 @@
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { rewriteAttachments } from "../support/attachments.ts";
@@ -11,7 +10,7 @@ import { openConfig } from "../support/open-transports.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { TestStream } from "../support/test-stream.ts";
-import { gatewayVariants, variants } from "../support/variant.ts";
+import { variants } from "../support/variant.ts";
 import { patience } from "../../support/patience.ts";
 
 const secret = "hook-signing-secret-of-worker-tests";
@@ -165,25 +164,6 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     expect(paths.toSorted()).toStrictEqual(["/message", "/rpc"]);
   });
 
-  it("[Q5] a backend refuses by an error, a disconnect or nonsense, and nothing is done", async () => {
-    const channel = newChannel("asked");
-    const socket = await connected(channel);
-    const refuse = (id: number, answer: object) => ({ id, publish: { channel, data: { answer } } });
-    const error = { code: 1_000, message: "no" };
-    socket.send(
-      refuse(2, { body: { error } }),
-      refuse(3, { status: 302 }),
-      refuse(4, { status: 500 }),
-      refuse(5, { size: limits.hookAnswerBytesMax }),
-    );
-    expect(await socket.line()).toBe('{"id":2,"error":{"code":1000,"message":"no"}}');
-    for (const id of [3, 4, 5]) expect(await socket.line()).toBe(internal(id));
-    await variant.betweenSteps(channel);
-    expect((await call("history", { channel, limit: -1 })).body).toContain('"publications":[]');
-    socket.send(refuse(7, { body: { disconnect: { code: 4_000, reason: "bye" } } }));
-    expect(await socket.closed).toStrictEqual({ code: 4_000, reason: "bye" });
-  });
-
   it("[Q5] a backend that says nothing within its time has refused", async () => {
     const channel = newChannel("hasty");
     const socket = await connected(channel);
@@ -217,18 +197,6 @@ describe.each(variants)("with hooks, on $name", (variant) => {
     expect(await socket.line()).toBe('{"id":3,"publish":{}}');
     const { body } = await call("history", { channel, limit: -1 });
     expect([...body.matchAll(/"data":(\d)/g)].map(([, data]) => data)).toStrictEqual(["1", "2"]);
-  });
-});
-
-describe.each(gatewayVariants.slice(0, 2))("with hooks, on $name", (variant) => {
-  it("[CU29] a backend names members of an audience as it admits a client to a channel", async () => {
-    const channel = newChannel("named");
-    const subs = { [channel]: { members: ["eve", "joe"] } };
-    const result = { user: "ada", subs };
-    const socket = await variant.open(channel, "", saying({ body: { result } }));
-    await socket.ask({ id: 1, connect: {} });
-    await variant.betweenSteps(channel);
-    await expect.poll(() => audienceOf(channel)).toBe(membersText(["eve", "joe"]));
   });
 });
 
@@ -286,26 +254,6 @@ describe("a question to a backend", () => {
     expect(response.headers.get("Cache-Control")).toBe("private, no-store");
     const refused = saying({ body: { error: { code: 1_000, message: "no" } } });
     expect((await poll(refused)).status).toBe(503);
-  });
-
-  it("[B2] brings no more headers of a client than a session can keep", async () => {
-    const channel = newChannel("asked");
-    const large = { "X-Answer": "x".repeat(hookLimits.hookHeadersLengthMax) };
-    const response = await variants[0]?.place.upgrade(channel, "", large);
-    expect(response?.status).toBe(413);
-  });
-
-  it("[Q6] is one of thousands that clients cause at once, and all are answered", async () => {
-    const channel = newChannel("asked");
-    const together = 60;
-    const opening = Array.from({ length: together }, () => TestSocket.open(channel));
-    const sockets = await Promise.all(opening);
-    // The backend answers none of them before it has all of them.
-    const answer = { together, body: { result: { user: "ada" } } };
-    const replies = await Promise.all(
-      sockets.map((socket) => socket.ask({ id: 1, connect: { data: { answer } } })),
-    );
-    expect(replies.filter(({ connect }) => connect === undefined)).toStrictEqual([]);
   });
 });
 

@@ -177,15 +177,6 @@ describe("a line for a command that is refused", () => {
     ]);
   });
 
-  it("[A13] [A5] name the namespace of a private channel without its prefix", async () => {
-    const channel = `$${newChannel("closed")}`;
-    const socket = await TestSocket.connect(channel, "ada");
-    await socket.ask({ id: 2, publish: { channel, data: "payload" } });
-    expect(said("payload")).toMatchObject([
-      { reason: "namespace closed: no allow_publish_for_… option lets this client", channel },
-    ]);
-  });
-
   it("[A13] [A7] [U10] [U11] name the order that made a token invalid, and not the token", async () => {
     const channel = newChannel("room");
     const [user, jti] = [`user-${crypto.randomUUID()}`, `token-${crypto.randomUUID()}`];

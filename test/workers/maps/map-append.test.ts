@@ -1,6 +1,6 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { call } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { crashObject } from "../support/crash-object.ts";
@@ -130,16 +130,6 @@ describe.each(awakeVariants)("within a window, on $name", (variant) => {
     expect((await pushed(plain)).pub).toMatchObject({ data: "abcd", offset: 2 });
   });
 
-  it("[Z40] pieces are durable at its end, of which others are told", async () => {
-    const channel = newChannel("short");
-    await append(channel, "a");
-    const plain = await reading(variant, channel, false);
-    await append(channel, "b", { at: 1 });
-    expect((await pushed(plain)).pub).toMatchObject({ data: "ab", offset: 2 });
-    const { body } = await call("map_read_state", { channel, limit: -1 });
-    expect(JSON.parse(body)).toMatchObject({ result: { entries: [{ data: "ab", offset: 2 }] } });
-  });
-
   it("[Z41] what was told is taken back by a crash, and everybody is told", async () => {
     const channel = newChannel("long");
     const { epoch = "" } = await append(channel, "a");
@@ -188,23 +178,6 @@ describe.each(awakeVariants.filter(({ place }) => place !== channelPlace))(
   },
 );
 
-it("[Z40] [Y3] why says which change made appended text durable", async () => {
-  const channel = newChannel("safe");
-  await append(channel, "a");
-  await call("map_publish", { channel, key: "other", data: 1 });
-  const publications = await Promise.all(
-    [1, 2].map(async (offset) => {
-      const { body } = await call("why", { channel, offset, user: "ada" });
-      const { result }: { result?: { publication: object } } = JSON.parse(body);
-      return result?.publication;
-    }),
-  );
-  expect(publications).toEqual([
-    expect.objectContaining({ state: "remembered", appended: true }),
-    expect.not.objectContaining({ appended: true }),
-  ]);
-});
-
 describe("the rows of a value that grows", () => {
   it("[Z40] are those of a change at its first piece and at its end, and of a mark with its alarm between", async () => {
     const channel = newChannel("long");
@@ -214,16 +187,6 @@ describe("the rows of a value that grows", () => {
       expect(await rowsOf(channel, () => append(channel, "c"))).toBe(0);
     expect(await rowsOf(channel, () => append(channel, "d", { final: true }))).toBe(3);
     expect(await rowsOf(channel, () => append(channel, "x"))).toBe(0);
-  });
-
-  it("[Z40] [Z11] are none in an ephemeral map", async () => {
-    const channel = newChannel("brief");
-    await append(channel, "a");
-    expect(await rowsOf(channel, () => append(channel, "b"))).toBe(0);
-    await vi.waitFor(async () => {
-      const { body } = await call("map_read_state", { channel, limit: -1 });
-      expect(JSON.parse(body)).toMatchObject({ result: { entries: [{ data: "ab" }] } });
-    });
   });
 
   it("[Z41] [H5] of an acknowledged piece are there after a crash if windows last 0 seconds", async () => {

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import type { CarriedReport } from "../../../src/contract/carried-report.ts";
+import type { CarriedReport } from "../../../src/contract/channel-call.ts";
 import type { MetricsReport } from "../../../src/features/metrics/metrics-report.ts";
 import { channelNode } from "../../../src/contract/object-names.ts";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";

@@ -87,40 +87,6 @@ describe.each(awakeVariants)("an attachment of $place.name", (variant) => {
     expect(await socket.ask({ id: 1, connect: {} })).toMatchObject({ connect: { pong: true } });
   });
 
-  it("[V1] with fields of a later release is understood", async () => {
-    const channel = newChannel("plain");
-    const socket = await variant.subscribe(channel, "ada");
-    await rewriteAttachments(variant.place.holder(channel), (attachment) => ({
-      ...attachment,
-      later: { a: 1 },
-      claims: { ...attachment.claims, later: "x" },
-      subscription: { ...attachment.subscription, later: [1] },
-    }));
-    await publish(channel, 1);
-    expect(await socket.line()).toContain('"data":1');
-    expect((await call("presence", { channel })).body).toBe(
-      `{"result":{"presence":{"${socket.client}":{"user":"ada","client":"${socket.client}"}}}}`,
-    );
-  });
-
-  it("[V1] without the fields that are optional is understood", async () => {
-    const channel = newChannel("plain");
-    const socket = await variant.connect(channel, "ada");
-    await rewriteAttachments(
-      variant.place.holder(channel),
-      ({ v, phase, client, openedAtMs, keepalive }) => ({
-        v,
-        phase,
-        client,
-        openedAtMs,
-        keepalive,
-      }),
-    );
-    socket.send({ id: 2, presence_stats: { channel } });
-    // A connection without claims has no user and no permissions.
-    expect(await socket.line()).toContain('"code":103');
-  });
-
   it.each<[string, object | string | null]>([
     ["nothing", null],
     ["text", "session"],

@@ -5,26 +5,9 @@ import { call, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import type { Holder } from "../support/place.ts";
 import { subscribePastJoin, infoJson, pushLine } from "./presence-pushes.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 
-describe.each(variants)("joins and leaves on $name", (variant) => {
-  it("[P1] sees the subscribed clients", async () => {
-    const channel = newChannel("room");
-    const ada = await subscribePastJoin(variant, channel, "ada");
-    await variant.connect(channel, "not-subscribed");
-    const bob = await subscribePastJoin(variant, channel, "bob");
-    await ada.line(); // Bob's join
-    await variant.betweenSteps(channel);
-    ada.send({ id: 3, presence: { channel } }, { id: 4, presence_stats: { channel } });
-    const members = {
-      [ada.client]: { user: "ada", client: ada.client },
-      [bob.client]: { user: "bob", client: bob.client },
-    };
-    expect(await ada.next()).toStrictEqual({ id: 3, presence: { presence: members } });
-    expect(await ada.line()).toBe('{"id":4,"presence_stats":{"num_clients":2,"num_users":2}}');
-    await variant.betweenSteps(channel);
-  });
-
+describe.each(everyVariant)("joins and leaves on $name", (variant) => {
   it("[O5] announces its join after its reply, and its leave once: at unsubscribe", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [

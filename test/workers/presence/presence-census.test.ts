@@ -2,11 +2,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PresenceListing } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
-import { call, publish } from "../support/api-request.ts";
+import { publish } from "../support/api-request.ts";
 import { HeldTurns } from "../support/held-turns.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { channelPlace, type Place } from "../support/place.ts";
-import { type Received, TestSocket } from "../support/test-socket.ts";
+import { channelPlace } from "../support/place.ts";
+import type { TestSocket } from "../support/test-socket.ts";
+import { type Received } from "../support/test-socket.ts";
 import { awakeVariants, variants } from "../support/variant.ts";
 
 describe.each(variants)("a question for who is present on $name", (variant) => {
@@ -47,14 +48,6 @@ describe("questions for who is present", () => {
     turns.release();
   });
 
-  /** Lets the turn go in which a list is made; on a gateway, that in which the channel's object is asked goes first. */
-  async function census(place: Place): Promise<void> {
-    await turns.next();
-    if (place === channelPlace) return;
-    await expect.poll(() => turns.waiting).toBeGreaterThan(0);
-    await turns.next();
-  }
-
   it.each(awakeVariants)(
     "[P3] [B1] are a list for each turn on $name at most, although 12,000 come in 10 frames, and hold nobody up",
     async (variant) => {
@@ -86,39 +79,6 @@ describe("questions for who is present", () => {
       );
     },
   );
-
-  it.each(awakeVariants)("[P5] are answered in slices on $name", async (variant) => {
-    const channel = newChannel("plain");
-    const size = limits.sliceSubscribersMax;
-    const sockets: TestSocket[] = [];
-    for (let user = 0; user < size + 5; user++)
-      sockets.push(await variant.connect(channel, `user${user}`));
-    for (const socket of sockets) socket.send({ id: 3, presence_stats: { channel } });
-    for (const socket of sockets) expect(await socket.unread()).toEqual([]);
-    expect(turns.waiting).toBe(1);
-    await census(variant.place);
-    const empty = '{"id":3,"presence_stats":{"num_clients":0,"num_users":0}}';
-    for (const socket of sockets.slice(0, size)) expect(await socket.line()).toBe(empty);
-    for (const socket of sockets.slice(size)) expect(await socket.unread()).toEqual([]);
-    await turns.next();
-    for (const socket of sockets.slice(size)) expect(await socket.line()).toBe(empty);
-    expect(turns.waiting).toBe(0);
-  });
-
-  it("[P3] [W3] of one call are one list, each in its place among the answers", async () => {
-    const channel = newChannel("plain");
-    const ada = await TestSocket.subscribe(channel, "ada");
-    const asked = [{ presence: { channel } }, { presence_stats: { channel } }];
-    const answer = call("batch", { commands: Array.from({ length: 500 }, () => asked).flat() });
-    await expect.poll(() => turns.waiting).toBe(1);
-    await turns.next();
-    const { replies }: { replies: object[] } = JSON.parse((await answer).body);
-    const info = { user: "ada", client: ada.client };
-    const list = { presence: { presence: { [ada.client]: info } } };
-    const stats = { presence_stats: { num_clients: 1, num_users: 1 } };
-    expect(replies).toEqual(Array.from({ length: 500 }, () => [list, stats]).flat());
-    expect(lists).toHaveBeenCalledTimes(1);
-  });
 
   it("[P3] of calls at the same time are one list, and other commands don't wait for it", async () => {
     const channel = newChannel("plain");

@@ -5,7 +5,7 @@ import type { ChannelAnswers } from "../../../src/contract/channel-call.ts";
 import { queueLimits } from "../../../src/features/queues/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import edge from "../../../workers/edge.ts";
-import { keptData, publish } from "../support/api-request.ts";
+import { keptData } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { awake, evicted } from "../support/object-state.ts";
@@ -222,15 +222,6 @@ describe.each([awake, evicted])(
       expect(await socket.line()).toContain(`"data":"once"`);
       expect(await socket.line()).toContain(`"data":"twice"`);
     });
-
-    it("[M4] has the key that it brings", async () => {
-      const channel = newChannel("room");
-      await publish(channel, "first", { idempotency_key: "k" });
-      await betweenSteps([env.CHANNELS.getByName(channel)]);
-      const again = message(publishOf(channel, "second", { idempotency_key: "k" }));
-      expect((await take([again])).done).toStrictEqual([0]);
-      expect(await keptData(channel)).toStrictEqual([`"first"`]);
-    });
   },
 );
 
@@ -296,35 +287,6 @@ describe("a message that is refused", () => {
       again: [[0, 5]],
     });
     expect(sent).toStrictEqual([]);
-  });
-
-  it("[M1] is one that its consumer doesn't admit", async () => {
-    const channel = newChannel("room");
-    const other = newChannel("plain");
-    const messages = [
-      message({ data: 1, channels: [channel] }),
-      message({ data: 1, channels: [other] }),
-      message({ method: "publish", payload: { channel, data: 2 } }),
-    ];
-    expect(await take(messages, { queue: "news" })).toStrictEqual({
-      done: [0],
-      again: [
-        [1, 5],
-        [2, 5],
-      ],
-    });
-    expect(await keptData(channel)).toStrictEqual(["1"]);
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      {
-        refused: "queue broadcast",
-        rule: "M1",
-        code: 103,
-        key: "news",
-        channel: other,
-        reason: `the consumer "news" doesn't admit the channel`,
-      },
-      { rule: "M5", reason: "channels is required" },
-    ]);
   });
 });
 

@@ -4,7 +4,6 @@ import { newChannel } from "../support/new-channel.ts";
 import { gatewayPlace } from "../support/place.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { Variant } from "../support/variant.ts";
-import { testConfig } from "../support/test-config.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { awake } from "../support/object-state.ts";
 
@@ -21,7 +20,7 @@ describe("many clients that come back together", () => {
     const { epoch } = await publish(channel, 1);
     for (let data = 2; data <= 10; data++) await publish(channel, data);
     const sockets: TestSocket[] = [];
-    const count = testConfig.client.connection_limit;
+    const count = 60;
     while (sockets.length < count) sockets.push(await variant.connect(channel, "ada"));
     // The channel answers when all of them have asked.
     const asked = Promise.withResolvers<undefined>();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { call, publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 
-describe.each(variants)("a subscription that was away, on $name", (variant) => {
+describe.each(everyVariant)("a subscription that was away, on $name", (variant) => {
   it("[R2][R3] recovers the missed publications, without a hole, and none if it missed none", async () => {
     const channel = newChannel("room");
     const { epoch } = await publish(channel, 1);

@@ -7,7 +7,7 @@ import { crashObject, lostCall } from "../support/crash-object.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { gatewayPlace, spillPlace } from "../support/place.ts";
 import { subscribePastJoin, pushLine } from "../presence/presence-pushes.ts";
-import { watchedRelay, type WatchedDelivery } from "../support/watched-relay.ts";
+import { watchedRelay } from "../support/watched-relay.ts";
 import { Variant } from "../support/variant.ts";
 import { awake } from "../support/object-state.ts";
 
@@ -60,22 +60,6 @@ describe.each(variants)(
       ]);
     });
 
-    it("[B1] [L4] makes no alarm tell the gateways of a publication that is old", async () => {
-      const channel = newChannel("room");
-      const socket = await subscribePastJoin(variant, channel, "ada");
-      await publish(channel, 1);
-      await socket.unread();
-      watchedRelay.deliveryFault = lostCall;
-      await publish(channel, 2);
-      await crashObject(env.CHANNELS.getByName(channel));
-      watchedRelay.deliveryFault = undefined;
-      const before = watchedRelay.deliveries.length;
-      vi.setSystemTime(Date.now() + limits.crashCheckMs);
-      await runAlarm(channel);
-      await watchedRelay.settled();
-      expect(watchedRelay.deliveries).toHaveLength(before);
-    });
-
     it("[L3] is noticed with the next publication, too: the gateway reads the missing ones before it", async () => {
       const channel = newChannel("room");
       const socket = await subscribePastJoin(variant, channel, "ada");
@@ -92,50 +76,6 @@ describe.each(variants)(
         );
       }
       expect(await socket.unread()).toStrictEqual([]);
-    });
-
-    it("[L3] signals insufficient state to the subscribers if the history has no more of the missing publications", async () => {
-      const channel = newChannel("room");
-      const socket = await subscribePastJoin(variant, channel, "ada");
-      const { epoch } = await publish(channel, 1);
-      await socket.unread();
-      watchedRelay.deliveryFault = lostCall;
-      // The ring holds ten.
-      for (let data = 2; data <= 12; data++) await publish(channel, data);
-      await crashObject(env.CHANNELS.getByName(channel));
-      watchedRelay.deliveryFault = undefined;
-      await runAlarm(channel);
-      expect(await socket.line()).toBe(
-        pushLine(channel, "unsubscribe", '{"code":2500,"reason":"insufficient state"}'),
-      );
-      const options = { recover: true, epoch, offset: 2 };
-      expect(await socket.ask({ id: 3, subscribe: { channel, ...options } })).toMatchObject({
-        subscribe: { recovered: true },
-      });
-    });
-
-    it("[L1] and delivers late an entry that the next instance repaired, delivers nothing twice", async () => {
-      const channel = newChannel("room");
-      const socket = await subscribePastJoin(variant, channel, "ada");
-      await publish(channel, 1);
-      await socket.unread();
-      const late: WatchedDelivery[] = [];
-      watchedRelay.deliveryFault = (delivery) => {
-        late.push(delivery);
-        return lostCall();
-      };
-      await publish(channel, 2);
-      await crashObject(env.CHANNELS.getByName(channel));
-      watchedRelay.deliveryFault = undefined;
-      await runAlarm(channel);
-      expect(await socket.line()).toBe(pushLine(channel, "pub", '{"data":2,"offset":2}'));
-      expect(late.length).toBeGreaterThan(0);
-      for (const { proceed } of late) await proceed();
-      expect(await socket.unread()).toStrictEqual([]);
-      await publish(channel, 3);
-      expect(await socket.unread()).toStrictEqual([
-        pushLine(channel, "pub", '{"data":3,"offset":3}'),
-      ]);
     });
 
     it("[L4] after delivery and before its answer delivers nothing twice", async () => {

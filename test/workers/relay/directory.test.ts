@@ -5,13 +5,12 @@ import { shardOf } from "../../../src/contract/object-names.ts";
 import { columnText } from "../../../src/sql.ts";
 import { version } from "../../../src/version.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
-import { answerOf, call, postWith } from "../support/api-request.ts";
+import { call } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
 import { loseCalls } from "../support/lose-calls.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { token } from "../support/sign-token.ts";
 import { awake } from "../support/object-state.ts";
-import { channelPlace, gatewayPlace, spillPlace } from "../support/place.ts";
+import { channelPlace, gatewayPlace } from "../support/place.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
 import { patience } from "../../support/patience.ts";
 
@@ -171,22 +170,6 @@ describe.each(awakeVariants)("the directory and $place.name", (variant) => {
     expect(forgotten).toBeLessThanOrEqual(variant.place === channelPlace ? 2 : 0);
   });
 
-  it("[U40] doesn't forget an object with a socket that knows it as listed", async () => {
-    const channel = newChannel("room");
-    const node = nodeOf(variant, channel);
-    const first = await variant.connect(channel, newUser());
-    await first.unread();
-    const second = await variant.open(channel);
-    first.close();
-    await first.closed;
-    expect(await channels({ pattern: channel })).toStrictEqual({ channels: {} });
-    expect(await isListed(node)).toBe(true);
-    await hibernate(variant.place.holder(channel));
-    await second.ask({ id: 1, connect: { token: await token({ sub: newUser() }) } });
-    await second.ask({ id: 2, subscribe: { channel } });
-    expect((await channels({ pattern: channel })).channels).toHaveProperty([channel]);
-  });
-
   it("[U22] lists an object with connections of the release before, when it wakes", async () => {
     const channel = newChannel("room");
     const node = nodeOf(variant, channel);
@@ -208,28 +191,6 @@ describe.each(awakeVariants)("the directory and $place.name", (variant) => {
 });
 
 describe("a channel with subscribers in several objects", () => {
-  it("[U24] is counted in all of them together, page by page", async () => {
-    const tag = crypto.randomUUID();
-    const names = ["a", "b", "c"].map((name) => `room:${tag}:${name}`);
-    const everywhere = [channelPlace, gatewayPlace(), spillPlace].map(
-      (place) => new Variant(place, awake),
-    );
-    for (const channel of names) {
-      for (const variant of everywhere) {
-        await variant.subscribe(channel, newUser());
-        await listed(nodeOf(variant, channel));
-      }
-    }
-    const pattern = `room:${tag}:*`;
-    const expected = Object.fromEntries(names.map((name) => [name, { num_clients: 3 }]));
-    expect(await channels({ pattern })).toStrictEqual({ channels: expected });
-    const first = await channels({ pattern, limit: 2 });
-    expect(Object.keys(first.channels)).toStrictEqual(names.slice(0, 2));
-    expect(first.cursor).toBe(names[1]);
-    const rest = await channels({ pattern, limit: 2, cursor: first.cursor });
-    expect(rest).toStrictEqual({ channels: { [names[2] ?? ""]: { num_clients: 3 } } });
-  });
-
   it("[U24] [U23] is counted as far as its objects answer", async () => {
     const channel = newChannel("room");
     const [own, gateway] = [channelPlace, gatewayPlace()].map((place) => new Variant(place, awake));
@@ -304,21 +265,5 @@ describe("info", () => {
       ({ cursor } = page);
     }
     expect(paged).toStrictEqual((await info()).nodes.map((node) => node.uid));
-  });
-
-  it("[U23] [U24] is answered 107 for a bad page or pattern, and 108 without homes", async () => {
-    for (const [method, request] of [
-      ["info", { limit: 1_001 }],
-      ["channels", { limit: 1_001 }],
-      ["channels", { pattern: "{a" }],
-      ["channels", { pattern: "a".repeat(1_025) }],
-    ] as const) {
-      expect((await call(method, request)).body).toContain('"code":107');
-    }
-    const config = { client: { users: { enabled: false } } };
-    for (const method of ["info", "channels"]) {
-      const answer = await postWith({ config }, `/api/${method}`, "{}");
-      expect((await answerOf(answer)).body).toContain('"code":108');
-    }
   });
 });

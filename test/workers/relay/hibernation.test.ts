@@ -53,25 +53,6 @@ describe.each(variants)("a gateway after hibernation, with $place.name", (varian
     },
   );
 
-  it("[L7] knows it from another subscriber when the one that kept it has left", async () => {
-    const channel = newChannel("room");
-    const [ada, bob] = [
-      await subscribePastJoin(variant, channel, "ada"),
-      await subscribePastJoin(variant, channel, "bob"),
-    ];
-    await publish(channel, 1);
-    await ada.unread();
-    expect(await cursorHolders(variant, channel)).toStrictEqual([ada.client]);
-    ada.close();
-    await ada.closed;
-    await bob.unread();
-    expect(await cursorHolders(variant, channel)).toStrictEqual([bob.client]);
-    await hibernate(variant.place.holder(channel));
-    await hibernate(env.CHANNELS.getByName(channel));
-    await publish(channel, 2);
-    expect(await bob.unread()).toStrictEqual([pushLine(channel, "pub", '{"data":2,"offset":2}')]);
-  });
-
   it("[L7][L4] reads the missed publications if the channel crashed before the delivery", async () => {
     const channel = newChannel("room");
     const socket = await subscribePastJoin(variant, channel, "ada");

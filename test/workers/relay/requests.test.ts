@@ -73,35 +73,6 @@ describe.each([
   });
 });
 
-describe("an answer to a subscribe that is late", () => {
-  it.each(["room", "plain"])(
-    "[O3] hides no entry that the channel delivered meanwhile (%s)",
-    async (namespace) => {
-      const channel = newChannel(namespace);
-      const socket = await variant.connect(channel, "ada");
-      const known = Promise.withResolvers<undefined>();
-      watchedRelay.requestFault = async ({ proceed }): Promise<RelayReplies> => {
-        const answers = await proceed();
-        await known.promise;
-        return answers;
-      };
-      const told = watchedRelay.deliveries.length;
-      socket.send({ id: 2, subscribe: { channel } });
-      let data = 0;
-      while (watchedRelay.deliveries.length === told) await publish(channel, ++data);
-      watchedRelay.requestFault = undefined;
-      known.resolve(undefined);
-      const { subscribe } = await socket.next();
-      const from = namespace === "room" ? (subscribe?.offset ?? 0) + 1 : data + 1;
-      await publish(channel, ++data);
-      const pushes = (await socket.unread()).filter((line) => !line.includes('"join"'));
-      expect(pushes.map((line) => Number(/"pub":\{"data":(\d+)/.exec(line)?.[1]))).toStrictEqual(
-        Array.from({ length: data - from + 1 }, (_, index) => from + index),
-      );
-    },
-  );
-});
-
 describe("a late answer to a gateway that reads missed publications", () => {
   it("[L3][O1] comes before the entries that the channel delivered meanwhile, of which none is lost", async () => {
     const channel = newChannel("room");

@@ -28,7 +28,6 @@ const everything = {
   match: "wildcard",
   allow: ["sub", "pub", "prs", "hst"],
 };
-const denied = (id: number) => `{"id":${id},"error":{"code":103,"message":"permission denied"}}`;
 
 /** The claims of a client that may do this on a channel. */
 const caps = (channel: string, ...allow: readonly string[]) => ({
@@ -36,38 +35,6 @@ const caps = (channel: string, ...allow: readonly string[]) => ({
 });
 
 describe.each(variants)("the capabilities of a client on $name", (variant) => {
-  it("[A16] allow what the namespace doesn't, and nothing else", async () => {
-    const channel = newChannel("vault");
-    const socket = await variant.connect(channel, "ada", caps(channel, "sub", "pub"));
-    await variant.betweenSteps(channel);
-    expect(await socket.ask({ id: 2, subscribe: { channel } })).toStrictEqual({
-      id: 2,
-      subscribe: {},
-    });
-    await variant.betweenSteps(channel);
-    socket.send({ id: 3, publish: { channel, data: 1 } });
-    expect(await socket.line()).toContain(`"pub":{"data":1,`);
-    expect(await socket.line()).toBe('{"id":3,"publish":{}}');
-    await variant.betweenSteps(channel);
-    for (const method of ["presence", "presence_stats", "history"]) {
-      socket.send({ id: 4, [method]: { channel } });
-      expect(await socket.line()).toBe(denied(4));
-    }
-    await variant.betweenSteps(channel);
-    const reader = await variant.connect(channel, "ben", caps(channel, "prs", "hst"));
-    await variant.betweenSteps(channel);
-    reader.send({ id: 2, presence_stats: { channel } });
-    expect(await reader.line()).toBe('{"id":2,"presence_stats":{"num_clients":1,"num_users":1}}');
-    reader.send({ id: 3, history: { channel, limit: 1 } });
-    expect(await reader.line()).toContain(`"publications":[{"data":1,`);
-    await variant.betweenSteps(channel);
-    reader.send({ id: 4, subscribe: { channel } });
-    expect(await reader.line()).toBe(denied(4));
-    reader.send({ id: 5, publish: { channel, data: 1 } });
-    expect(await reader.line()).toBe(denied(5));
-    await variant.betweenSteps(channel);
-  });
-
   it("[A16] come from the upgrade's token as well, and are kept with the session", async () => {
     const channel = newChannel("vault");
     const signed = await token({ sub: "ada", caps: [everything] });
@@ -84,27 +51,6 @@ describe.each(variants)("the capabilities of a client on $name", (variant) => {
       claims: { user: "ada", capabilities: JSON.stringify([everything]) },
       subscription: { channel, byCapability: true },
     });
-    await variant.betweenSteps(channel);
-  });
-
-  it("[A34] are replaced by a refresh, and end the subscription that only they allowed", async () => {
-    const channel = newChannel("vault");
-    const socket = await variant.connect(channel, "ada", caps(channel, "sub"));
-    await socket.ask({ id: 2, subscribe: { channel } });
-    await variant.betweenSteps(channel);
-    const without = await token({ sub: "ada", ...caps(channel, "pub") });
-    socket.send({ id: 3, refresh: { token: without } });
-    expect(await socket.line()).toBe(
-      `{"push":{"channel":"${channel}","unsubscribe":{"code":2000,"reason":"server unsubscribe"}}}`,
-    );
-    expect(await socket.line()).toBe('{"id":3,"refresh":{}}');
-    await variant.betweenSteps(channel);
-    await publish(channel, 1);
-    socket.send({ id: 4, subscribe: { channel } });
-    expect(await socket.line()).toBe(denied(4));
-    await variant.betweenSteps(channel);
-    socket.send({ id: 5, publish: { channel, data: 2 } });
-    expect(await socket.line()).toBe('{"id":5,"publish":{}}');
     await variant.betweenSteps(channel);
   });
 });
@@ -179,30 +125,5 @@ describe("on every other transport, a capability", () => {
     expect(allowed.headers.get("Cache-Control")).toBe("private, no-store");
     expect((await poll(caps(channel, "hst"))).status).toBe(403);
     expect((await poll({})).status).toBe(403);
-  });
-});
-
-describe("the log", () => {
-  it("[A16] [A13] names a capability that is missing, and why caps make a token invalid", async () => {
-    // A second in which no other test had such lines written: their number is bounded.
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 5_000 });
-    const lines: string[] = [];
-    vi.spyOn(console, "warn").mockImplementation((line) => lines.push(String(line)));
-    const channel = newChannel("vault");
-    const socket = await TestSocket.connect(channel, "ada", caps(channel, "sub"));
-    await socket.ask({ id: 2, history: { channel } });
-    const bad = await TestSocket.open(channel);
-    bad.send({ id: 1, connect: { token: await token({ caps: [{ allow: ["hunter2"] }] }) } });
-    expect((await bad.closed).code).toBe(3500);
-    expect(lines.join()).not.toContain("hunter2");
-    expect(lines.map((line): object => JSON.parse(line))).toMatchObject([
-      {
-        refused: "history",
-        rule: "A1",
-        reason:
-          "namespace vault: no allow_history_for_… option lets this client, and the caps of its token don't allow hst",
-      },
-      { refused: "connect", rule: "A2", reason: expect.stringContaining('"caps" claim must be') },
-    ]);
   });
 });

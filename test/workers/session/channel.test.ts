@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { call, publish } from "../support/api-request.ts";
+import { publish } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { subscribePastJoin, infoJson, pushLine } from "../presence/presence-pushes.ts";
-import { variants } from "../support/variant.ts";
+import { everyVariant } from "../support/variant.ts";
 
-describe.each(variants)("a subscription on $name", (variant) => {
+describe.each(everyVariant)("a subscription on $name", (variant) => {
   it("[O3][O1] gets every publication after its reply, in order, each once", async () => {
     const channel = newChannel("room");
     const { epoch } = await publish(channel, "before");
@@ -24,31 +24,6 @@ describe.each(variants)("a subscription on $name", (variant) => {
     }
     await variant.betweenSteps(channel);
     expect(await socket.unread()).toStrictEqual([]);
-    await variant.betweenSteps(channel);
-  });
-
-  it("[W1] without history is answered with nothing, and its first publication has no epoch", async () => {
-    const channel = newChannel("plain");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    socket.send({ id: 2, subscribe: { channel, recover: true, positioned: true } });
-    expect(await socket.line()).toBe('{"id":2,"subscribe":{"was_recovering":true}}');
-    await variant.betweenSteps(channel);
-    await publish(channel, 1);
-    expect(await socket.line()).toBe(pushLine(channel, "pub", '{"data":1}'));
-    await variant.betweenSteps(channel);
-  });
-
-  it("[W1] there is only one: a second is answered 105", async () => {
-    const channel = newChannel("room");
-    const socket = await subscribePastJoin(variant, channel, "ada");
-    await variant.betweenSteps(channel);
-    socket.send({ id: 3, subscribe: { channel } });
-    expect(await socket.line()).toBe(
-      '{"id":3,"error":{"code":105,"message":"already subscribed"}}',
-    );
-    await variant.betweenSteps(channel);
-    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":1');
     await variant.betweenSteps(channel);
   });
 

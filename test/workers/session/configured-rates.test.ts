@@ -4,9 +4,8 @@ import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { openConfig } from "../support/open-transports.ts";
 import { token } from "../support/sign-token.ts";
-import { TestSocket } from "../support/test-socket.ts";
 import { emulate, TestStream } from "../support/test-stream.ts";
-import { awakeVariants, variants } from "../support/variant.ts";
+import { variants } from "../support/variant.ts";
 
 /** So many commands in 10 seconds. */
 const per10s = (rate: number) => ({ enabled: true, buckets: [{ interval: "10s", rate }] });
@@ -63,34 +62,6 @@ describe.each(variants)("a configured rate on $name", (variant) => {
   });
 });
 
-describe.each(awakeVariants)("a configured rate on $name", (variant) => {
-  it("[B7] [B21] of a user is shared by the user's connections", async () => {
-    const channel = newChannel("room");
-    const user = `user-${channel}`;
-    const sockets = [
-      await variant.subscribe(channel, user),
-      await variant.subscribe(channel, user),
-    ];
-    const other = await variant.subscribe(channel, `other-${user}`);
-    for (const socket of [...sockets, other]) await socket.unread();
-    const answers: string[] = [];
-    for (const id of [3, 4])
-      for (const socket of sockets) {
-        socket.send({ id, history: { channel } });
-        answers.push(await socket.line());
-      }
-    expect(answers.map((answer) => answer.includes('"error"'))).toStrictEqual([
-      false,
-      false,
-      true,
-      true,
-    ]);
-    expect(answers[3]).toBe(tooMany(4));
-    other.send({ id: 3, history: { channel } });
-    expect(await other.line()).not.toContain('"error"');
-  });
-});
-
 describe("a configured rate", () => {
   it("[B7] [T4] counts commands that are posted", async () => {
     const channel = newChannel("plain");
@@ -111,23 +82,5 @@ describe("a configured rate", () => {
       tooMany(4),
     ]);
     await stream.cancel();
-  });
-
-  it("[B7] [B22] [A13] is named in the log, and closes the connection of who goes on", async () => {
-    const lines: string[] = [];
-    vi.spyOn(console, "warn").mockImplementation((line) => lines.push(String(line)));
-    const channel = newChannel("plain");
-    const socket = await TestSocket.connect(channel, "ada");
-    for (let id = 2; id < limits.commandsOverRateBurst + 5; id++)
-      socket.send({ id, publish: { channel, data: id } });
-    expect(await socket.closed).toStrictEqual({ code: 3013, reason: "too many requests" });
-    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
-      refused: "publish",
-      rule: "B22",
-      reason: "client.rate_limit.client_command.publish is exceeded",
-      code: 111,
-      user: "ada",
-      channel,
-    });
   });
 });

@@ -1,13 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Attachment } from "../../../src/contract/attachment.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { limits } from "../../../src/limits.ts";
 import { columnText } from "../../../src/sql.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
-import { answerOf, call, postWith, publish } from "../support/api-request.ts";
-import { attachmentsOf, hibernate } from "../support/attachments.ts";
+import { call, publish } from "../support/api-request.ts";
+import { hibernate } from "../support/attachments.ts";
 import { blockObject } from "../support/block-object.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
@@ -18,6 +18,7 @@ import { TestStream } from "../support/test-stream.ts";
 import { awake } from "../support/object-state.ts";
 import { awakeVariants, Variant, variants } from "../support/variant.ts";
 import { writeRegistrations } from "../users/written-registrations.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { patience } from "../../support/patience.ts";
 
 configure(openConfig);
@@ -177,21 +178,6 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
     for (const one of [stream, events, unidirectional]) await one.cancel();
   });
 
-  it("[U20] show what the token and the server made of a subscription", async () => {
-    const channel = newChannel("closed");
-    const user = newUser();
-    const socket = await variant.connect(channel, user);
-    const exp = Math.floor(Date.now() / 1_000) + 600;
-    const given = await token({ sub: user, channel, exp });
-    await socket.ask({ id: 2, subscribe: { channel, token: given } });
-    const [shown] = Object.values((await connectionsOf(user)).connections);
-    expect(shown?.state.channels[channel]).toMatchObject({ source: 3, expire_at: exp });
-    await call("unsubscribe", { user, channel });
-    await call("subscribe", { user, channel });
-    const [ordered] = Object.values((await connectionsOf(user)).connections);
-    expect(ordered?.state.channels[channel]).toMatchObject({ source: 10, presence: true });
-  });
-
   it("[U20] [K4] aren't listed any more when their client has fallen silent", async () => {
     const channel = newChannel("room");
     const user = newUser();
@@ -200,19 +186,6 @@ describe.each(awakeVariants)("connections and $place.name", (variant) => {
     expect(await connectionsOf(user)).toStrictEqual({ connections: {} });
     expect((await silent.closed).code).toBe(3012);
     expect(await holdersOf(user)).toStrictEqual([]);
-  });
-
-  it("[U20] [B2] store so much of an application's name", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const socket = await variant.open(channel);
-    const name = "ж".repeat(100);
-    await socket.ask({ id: 1, connect: { token: await token({ sub: user }), name } });
-    const [saved]: readonly (Attachment | undefined)[] = await attachmentsOf(
-      variant.place.holder(channel),
-    );
-    expect(saved?.appName).toBe("ж".repeat(64));
-    expect(saved).not.toHaveProperty("appVersion");
   });
 
   it("[U21] are registered anew while the home is asked for them", async () => {
@@ -254,6 +227,7 @@ describe("connections of a user in two objects", () => {
     const user = newUser();
     const socket = await new Variant(channelPlace, awake).connect(channel, user);
     const silent = await new Variant(gatewayPlace(), awake).connect(channel, user);
+    lowerLimits(limits, { holderAnswerMs: 300 });
     const unblock = blockObject(gatewayPlace().holder(channel));
     const { connections, incomplete } = await connectionsOf(user);
     expect(Object.keys(connections)).toStrictEqual([socket.client]);
@@ -262,24 +236,5 @@ describe("connections of a user in two objects", () => {
     const known = await connectionsOf(user);
     expect(known.incomplete).toBeUndefined();
     expect(Object.keys(known.connections)).toContain(silent.client);
-  });
-});
-
-describe("the question for connections", () => {
-  it("[U20] is answered 107 without a user and with an expression, and 108 without homes", async () => {
-    expect((await call("connections", {})).body).toContain('"code":107');
-    expect((await call("connections", { user: "a", expression: "1" })).body).toContain(
-      '"code":107',
-    );
-    const config = { client: { users: { enabled: false } } };
-    const answer = await postWith({ config }, "/api/connections", '{"user":"ada"}');
-    expect((await answerOf(answer)).body).toContain('"code":108');
-  });
-
-  it("[U20] [W3] is answered in a batch", async () => {
-    const commands = [{ connections: { user: newUser() } }, { connections: {} }];
-    expect((await call("batch", { commands })).body).toBe(
-      '{"replies":[{"connections":{"connections":{}}},{"error":{"code":107,"message":"bad request"}}]}',
-    );
   });
 });

@@ -47,33 +47,6 @@ describe.each(variants)("a frame on $name", (variant) => {
     await variant.betweenSteps(channel);
   });
 
-  it("[O6] has its commands for one channel answered in order, whichever object answers", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.open(channel);
-    await variant.betweenSteps(channel);
-    socket.send(
-      { id: 1, connect: { token: await token({ sub: "ada" }) } },
-      { id: 2, publish: { channel, data: "too early" } },
-      { id: 3, subscribe: { channel } },
-      { id: 4, publish: { channel, data: "a" } },
-      { id: 5, history: { channel, limit: 1 } },
-      { id: 6, unsubscribe: { channel } },
-      { id: 7, publish: { channel, data: "too late" } },
-      { id: 8, subscribe: { channel } },
-    );
-    const answers: [number, number | "ok"][] = [];
-    while (answers.length < 8) {
-      const { id, error } = await socket.next();
-      if (id !== undefined) answers.push([id, error?.code ?? "ok"]);
-    }
-    const denied = new Set([2, 7]);
-    expect(answers).toStrictEqual(
-      [1, 2, 3, 4, 5, 6, 7, 8].map((id) => [id, denied.has(id) ? 103 : "ok"]),
-    );
-    expect(await keptData(channel)).toHaveLength(1);
-    await variant.betweenSteps(channel);
-  });
-
   it("[O6] waits for the one before it, though a token takes time to verify", async () => {
     const channel = newChannel("closed");
     const claims = { sub: "ada", channel };
@@ -174,32 +147,6 @@ describe.each(variants)("a frame on $name", (variant) => {
     }
   });
 
-  it("[C8][B2] is measured in bytes and not in characters", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    const frame = paddedCommand(limits.frameBytesMax).replace("xx", "é");
-    socket.sendFrame(frame);
-    expect(await socket.line()).toBe('{"id":7,"unsubscribe":{}}');
-    socket.sendFrame(frame.replace("x", "é"));
-    expect(await socket.closed).toStrictEqual(tooLarge);
-    await variant.betweenSteps(channel);
-  });
-
-  it("[B1] may be full of the smallest commands there are", async () => {
-    const channel = newChannel("room");
-    const socket = await variant.connect(channel, "ada");
-    await variant.betweenSteps(channel);
-    const command = '{"id":7,"rpc":{}}';
-    const count = Math.floor((limits.frameBytesMax + 1) / (command.length + 1));
-    expect(count).toBeLessThan(limits.frameCommandsMax);
-    socket.sendFrame(Array.from({ length: count }, () => command).join("\n"));
-    for (let reply = 0; reply < count; reply++) {
-      expect(await socket.next()).toMatchObject({ id: 7, error: { code: 108 } });
-    }
-    await variant.betweenSteps(channel);
-  });
-
   it("[F2] carries the publications of one call together", async () => {
     const channel = newChannel("plain");
     const socket = await variant.subscribe(channel, "ada");
@@ -236,17 +183,5 @@ describe("a frame on a channel's socket", () => {
     // Who is present is told in a later turn.
     expect(kinds).toStrictEqual([one, two, "join", "pub", three, [5, "ok"], [6, 103], four]);
     expect(await keptData(channel)).toHaveLength(1);
-  });
-
-  it("[C8] has the commands before the malformed one answered, publications too", async () => {
-    const channel = newChannel("room");
-    const socket = await TestSocket.subscribe(channel, "ada");
-    await socket.line(); // its own join
-    socket.sendFrame(`{"id":3,"publish":{"channel":"${channel}","data":1}}\nno command`);
-    expect(await socket.closed).toStrictEqual(badRequest);
-    expect(await socket.rest()).toStrictEqual([
-      expect.stringContaining('"data":1'),
-      '{"id":3,"publish":{}}',
-    ]);
   });
 });

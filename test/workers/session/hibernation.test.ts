@@ -1,13 +1,22 @@
 import { runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { limits } from "../../../src/limits.ts";
 import type { Attachment } from "../../../src/contract/attachment.ts";
 import { answerOf, call, keptData, publish } from "../support/api-request.ts";
 import { rewriteAttachments, hibernate } from "../support/attachments.ts";
+import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { requestUpgrade } from "../support/place.ts";
 import { awakeVariants } from "../support/variant.ts";
 import { testConfig } from "../support/test-config.ts";
 import type { TestSocket } from "../support/test-socket.ts";
+
+// More than a frame is sent to at once.
+const connectionLimit = limits.immediateSubscribersMax + 10;
+configure({
+  ...testConfig,
+  client: { ...testConfig.client, connection_limit: connectionLimit },
+});
 
 afterEach(() => {
   vi.useRealTimers();
@@ -52,7 +61,7 @@ describe.each(awakeVariants)("an object that hibernates with $place.name", (vari
     vi.useFakeTimers({ toFake: ["Date"] });
     const channel = newChannel("plain");
     const sockets: TestSocket[] = [];
-    for (let count = 0; count < testConfig.client.connection_limit; count++) {
+    for (let count = 0; count < connectionLimit; count++) {
       sockets.push(await variant.subscribe(channel, "ada"));
     }
     await publish(channel, 1);
@@ -96,7 +105,7 @@ describe.each(awakeVariants)("a session that we closed on $place.name", (variant
   it("[S4][B5] doesn't count towards the connection limit", async () => {
     const channel = newChannel("plain");
     const holder = variant.place.holder(channel);
-    for (let count = 0; count < testConfig.client.connection_limit; count++) {
+    for (let count = 0; count < connectionLimit; count++) {
       await variant.open(channel);
     }
     expect(await statusOf(requestUpgrade(holder))).toBe(503);

@@ -4,6 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import { ObjectSql } from "../../../workers/platform/object-sql.ts";
 import { call, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
+import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { gatewayPlace, type Holder } from "../support/place.ts";
 import { pushLine } from "../presence/presence-pushes.ts";
@@ -11,7 +12,12 @@ import { gatewayVariants, Variant } from "../support/variant.ts";
 import { TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
 import { awake } from "../support/object-state.ts";
+import { testConfig } from "../support/test-config.ts";
 import { columnText } from "../../../src/sql.ts";
+
+// So many of the longest names are more than an attachment holds.
+const channelLimit = 70;
+configure({ ...testConfig, client: { ...testConfig.client, channel_limit: channelLimit } });
 
 const variant = new Variant(gatewayPlace(), awake);
 
@@ -60,7 +66,7 @@ describe.each(gatewayVariants)(
   (one) => {
     it("[G1][G2] are remembered with the longest names there are, and one more is answered 106", async () => {
       const home = newChannel("plain");
-      const channels = longNames(home, limits.channelLimitDefault);
+      const channels = longNames(home, channelLimit);
       const socket = await one.connect(home, "ada");
       const errors = await subscribeAll(socket, [...channels, newChannel("plain")]);
       expect(errors).toStrictEqual([...channels.map(() => undefined), 106]);
@@ -85,7 +91,7 @@ describe("a session too large for an attachment", () => {
   it("[G2] lies in a row of the gateway until it fits again, or its socket closes", async () => {
     const home = newChannel("plain");
     const holder = variant.place.holder(home);
-    const channels = longNames(home, limits.channelLimitDefault);
+    const channels = longNames(home, channelLimit);
     const [ada, bob] = [await variant.connect(home, "ada"), await variant.connect(home, "bob")];
     expect(await rowsOf(holder)).toStrictEqual([]);
     await subscribeAll(ada, channels);
@@ -111,8 +117,8 @@ describe("a session too large for an attachment", () => {
   it("[G2] keeps the claims of an upgrade's token until connect, however large they are", async () => {
     const home = newChannel("plain");
     const holder = variant.place.holder(home);
-    const channels = Array.from({ length: limits.channelLimitDefault }, (_, index) =>
-      `${home}-${index}`.padEnd(80, "x"),
+    const channels = Array.from({ length: channelLimit }, (_, index) =>
+      `${home}-${index}`.padEnd(150, "x"),
     );
     const offered = await token({ sub: "ada", channels });
     const socket = TestSocket.on(
@@ -133,7 +139,7 @@ describe("a session too large for an attachment", () => {
     const home = newChannel("plain");
     const holder = variant.place.holder(home);
     const [ada, bob] = [await variant.connect(home, "ada"), await variant.connect(home, "bob")];
-    await subscribeAll(ada, longNames(home, limits.channelLimitDefault));
+    await subscribeAll(ada, longNames(home, channelLimit));
     await runInDurableObject<DurableObject, void>(holder, (_, { storage }) => {
       new ObjectSql(storage).run("INSERT INTO session VALUES ('gone', '[]')");
     });
@@ -146,10 +152,7 @@ describe("a session too large for an attachment", () => {
 
   it("[G1] closes 3505 when a token names more than the limit", async () => {
     const home = newChannel("plain");
-    const channels = Array.from(
-      { length: limits.channelLimitDefault + 1 },
-      (_, index) => `${index}`,
-    );
+    const channels = Array.from({ length: channelLimit + 1 }, (_, index) => `${index}`);
     const socket = await variant.open(home);
     socket.send({ id: 1, connect: { token: await token({ sub: "ada", channels }) } });
     expect(await socket.closed).toStrictEqual({ code: 3505, reason: "channel limit" });

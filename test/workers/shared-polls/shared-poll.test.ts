@@ -138,57 +138,6 @@ describe.each(awakeVariants)("a shared poll, on $place.name", (variant) => {
     }, patience);
   });
 
-  it("[SP1] takes only keys with a valid signature, of this user and channel", async () => {
-    const channel = newChannel("quick");
-    const socket = await variant.connect(channel, "ada");
-    await socket.ask({ id: 2, subscribe: { channel, type: 4 } });
-    const nowSeconds = Math.floor(Date.now() / 1_000);
-    const refused = async (command: object) => {
-      socket.send(command);
-      return (await socket.next()).error?.code;
-    };
-    const foreign = await track(`${channel}2`, ["a"]);
-    const { signature } = foreign.sub_refresh.track[0] ?? { signature: "" };
-    const forged = [{ signature, items: [{ key: "a" }] }];
-    expect([
-      await refused({ id: 3, sub_refresh: { channel, type: 1, track: forged } }),
-      await refused(await track(channel, ["a"], nowSeconds - 60)),
-      await refused(await track(channel, ["x".repeat(limits.mapKeyBytesMax + 1)])),
-    ]).toEqual([103, 109, 107]);
-    socket.send(await track(channel, ["a"], nowSeconds + 3_600));
-    expect(await socket.line()).toMatch(
-      /^\{"id":3,"sub_refresh":\{"expires":true,"ttl":3(600|59\d)\}\}$/,
-    );
-  });
-
-  it("[SP4] doesn't ask a slow backend again before it has answered", async () => {
-    const channel = newChannel("quick");
-    await backendSays(channel, { ...values({ key: "a", data: 1 }), wait: 400 });
-    const socket = await tracking(variant, channel, "a");
-    expect(await socket.line()).toContain('"version":1');
-    await vi.waitFor(async () => {
-      const { asked, together } = await questions(channel);
-      expect(asked).toBeGreaterThan(2);
-      expect(together).toBe(1);
-    }, patience);
-  });
-
-  it("[SP5] goes on after its backend has failed", async () => {
-    const channel = newChannel("quick");
-    const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    await backendSays(channel, { status: 500 });
-    const socket = await tracking(variant, channel, "a");
-    await vi.waitFor(async () => {
-      expect((await questions(channel)).asked).toBeGreaterThan(2);
-    }, patience);
-    expect(warned.mock.calls.filter(([text]) => String(text).includes("shared poll"))).toEqual([
-      ["the backend of a shared poll failed: the response has status 500"],
-    ]);
-    await backendSays(channel, values({ key: "a", data: 1 }));
-    expect(await socket.line()).toBe(push(channel, '{"data":1,"key":"a","version":1}'));
-    warned.mockRestore();
-  });
-
   it("[SP10] stores nothing for values, and sets one alarm in a minute", async () => {
     const channel = newChannel("quick");
     await backendSays(channel, values({ key: "a", data: 1 }));
@@ -279,6 +228,9 @@ it("[B7] a client whose signatures take too long to verify is disconnected", asy
   const frame = { id: 3, sub_refresh: { channel, type: 1, track: batches } };
   const perFrame = Math.ceil(limits.trackBatchesMax / limits.signaturesPerToken);
   const frames = Math.ceil(limits.subscribesBurst / perFrame) + 10;
+  // However slow the machine is, the frames come in one moment: none of the rate comes back meanwhile.
+  vi.spyOn(Date, "now").mockReturnValue(Date.now());
   for (let sent = 0; sent < frames; sent++) socket.send(frame);
   expect(await socket.closed).toMatchObject({ code: 3013 });
+  vi.restoreAllMocks();
 });

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
-import { type Place, places } from "./place.ts";
+import { type Place, places, spillPlace } from "./place.ts";
 import { TestSocket } from "./test-socket.ts";
 import { token } from "./sign-token.ts";
 import { awake, evicted, type ObjectState } from "./object-state.ts";
@@ -74,8 +74,13 @@ export class Variant {
 }
 
 /** For `describe.each`: every place, awake and evicted. */
-export const variants: readonly Variant[] = places.flatMap((place) =>
+export const everyVariant: readonly Variant[] = places.flatMap((place) =>
   [awake, evicted].map((one) => new Variant(place, one)),
+);
+
+/** The same, but of gateways only one for many channels: a spill gateway is the same object, with sockets for one channel. */
+export const variants: readonly Variant[] = everyVariant.filter(
+  ({ place }) => place !== spillPlace,
 );
 
 /** The same, but only awake: for tests that see to the objects themselves. */

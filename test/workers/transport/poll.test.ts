@@ -52,14 +52,6 @@ async function connectedClient(channel: string, count: number): Promise<void> {
 }
 
 describe("a long poll", () => {
-  it("[T9] without an offset gives the position at once", async () => {
-    const channel = newChannel("open");
-    const { epoch } = await publish(channel, 1);
-    const body = `{"publications":[],"offset":1,"epoch":"${epoch}"}`;
-    expect(await poll(channel)).toStrictEqual({ status: 200, cache: fleeting, body });
-    await connectedClient(channel, 0);
-  });
-
   it("[T9] gives what is newer at once, as it was published, and lets everybody keep it", async () => {
     const channel = newChannel("open");
     const { epoch } = await publish(channel, 1);
@@ -116,19 +108,6 @@ describe("a long poll", () => {
     await connectedClient(channel, 0);
   });
 
-  it.each<[string, (epoch: string) => string]>([
-    ["another epoch", () => "?offset=1&epoch=other"],
-    ["too old a position", (epoch) => `?offset=1&epoch=${epoch}`],
-    ["a position that isn't there yet", (epoch) => `?offset=9&epoch=${epoch}`],
-  ])("[T9] says that the position was lost, and which one counts: %s", async (_, query) => {
-    const channel = newChannel("open");
-    let epoch = "";
-    for (let number = 0; number < 6; number++) ({ epoch } = await publish(channel, number));
-    const body = `{"publications":[],"offset":6,"epoch":"${epoch}","recovered":false}`;
-    const answer = await poll(channel, query(epoch));
-    expect(answer).toStrictEqual({ status: 200, cache: fleeting, body });
-  });
-
   it.each<[string, (token: string) => [string, HeadersInit]]>([
     ["query", (value) => [`&token=${value}`, {}]],
     ["header", (value) => ["", { Authorization: `Bearer ${value}` }]],
@@ -146,23 +125,6 @@ describe("a long poll", () => {
     const channel = newChannel("open");
     await publish(channel, 1);
     expect(await poll(channel, "?offset=0")).toMatchObject({ status: 200, cache: fleeting });
-  });
-
-  it("[T9][A1] is as closed as the channel is", async () => {
-    const bearer = { Authorization: `Bearer ${await token({ sub: "ada" })}` };
-    expect(await poll(newChannel("closed"), "?offset=0", bearer)).toMatchObject({ status: 403 });
-    expect(await poll(newChannel("room"), "?offset=0")).toMatchObject({ status: 403 });
-    expect(await poll(newChannel("room"), "?offset=0&timeout=0", bearer)).toMatchObject({
-      status: 200,
-    });
-  });
-
-  it("[T9] is refused if the channel has no history", async () => {
-    const bearer = { Authorization: `Bearer ${await token({ sub: "ada" })}` };
-    expect(await poll(newChannel("plain"), "", bearer)).toMatchObject({
-      status: 404,
-      body: "the channel can't be polled: it requires history, and force_recovery or allow_recovery",
-    });
   });
 });
 

@@ -209,30 +209,6 @@ describe.each(endpoints)("at $name", ({ base, holder }) => {
     },
   );
 
-  it("[T8] uni_websocket carries one push in a frame, also of those that go out together", async () => {
-    const channel = newChannel("plain");
-    const to = address(`${base(channel)}/uni_websocket`);
-    const { webSocket } = await exports.default.fetch(to, { headers: { Upgrade: "websocket" } });
-    if (webSocket === null) throw new Error("no upgrade");
-    const frames: string[] = [];
-    const all = Promise.withResolvers<void>();
-    webSocket.addEventListener("message", ({ data }) => {
-      frames.push(String(data));
-      if (frames.length === 4) all.resolve();
-    });
-    webSocket.accept();
-    webSocket.send(JSON.stringify({ token: await token({ sub: "ada" }), subs: { [channel]: {} } }));
-    await expect.poll(() => frames.length).toBe(1);
-    const commands = [1, 2, 3].map((data) => ({ publish: { channel, data } }));
-    await call("batch", { commands });
-    await all.promise;
-    expect(frames.slice(1)).toStrictEqual(
-      [1, 2, 3].map((data) => `{"channel":"${channel}","pub":{"data":${data}}}`),
-    );
-    webSocket.close();
-    await freed(channel);
-  });
-
   it("[T8] uni_http_stream needs no body where the token is in the query", async () => {
     const channel = newChannel("plain");
     const subs = { subs: { [channel]: {} } };

@@ -2,11 +2,10 @@ import { describe, expect, it } from "vitest";
 import { publish } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
-import { type Place, gatewayPlace, places } from "../support/place.ts";
-import { pushLine } from "../presence/presence-pushes.ts";
+import { gatewayPlace, places } from "../support/place.ts";
 import { Variant, variants } from "../support/variant.ts";
 import { testConfig } from "../support/test-config.ts";
-import { TestSocket } from "../support/test-socket.ts";
+import type { TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
 import { awake, evicted } from "../support/object-state.ts";
 
@@ -106,25 +105,6 @@ describe.each([awake, evicted])("a user's personal channel, objects $name", (obj
   });
 });
 
-describe("a channel's own socket", () => {
-  it.each(places.filter((place: Place) => place.oneChannel))(
-    "[C10] has no personal channel: $name",
-    async (place) => {
-      const variant = new Variant(place, awake);
-      const [channel, ada] = [newChannel("plain"), crypto.randomUUID()];
-      const sockets = [
-        await variant.subscribe(channel, ada),
-        await variant.subscribe(channel, crypto.randomUUID()),
-      ];
-      await publish(`room:#${ada}`, 1);
-      await publish(channel, 2);
-      for (const socket of sockets) {
-        expect(await socket.unread()).toStrictEqual([pushLine(channel, "pub", '{"data":2}')]);
-      }
-    },
-  );
-});
-
 describe.each(variants)("a single connection for each user, the newer one on $name", (variant) => {
   it.each(places)("[C10] closes the older one on $name, and nobody else's", async (place) => {
     const channel = newChannel("room");
@@ -141,20 +121,5 @@ describe.each(variants)("a single connection for each user, the newer one on $na
     const newest = await variant.connect(channel, ada);
     await newest.unread();
     await other.unread();
-  });
-
-  it("[C10] of connections that come at the same time one stays", async () => {
-    const channel = newChannel("room");
-    const user = crypto.randomUUID();
-    const sockets = await Promise.all(places.map((place) => place.upgrade(channel)));
-    const connect = { token: await token({ sub: user }) };
-    const all = sockets.map((socket) => TestSocket.on(socket));
-    const closed: TestSocket[] = [];
-    for (const socket of all) void socket.closed.then(() => closed.push(socket));
-    for (const socket of all) socket.send({ id: 1, connect });
-    await expect.poll(() => closed.length).toBe(places.length - 1);
-    const left = all.find((socket) => !closed.includes(socket));
-    expect((await left?.unread())?.join()).not.toContain('"error"');
-    expect(closed).toHaveLength(places.length - 1);
   });
 });

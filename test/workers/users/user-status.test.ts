@@ -2,8 +2,9 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { limits } from "../../../src/limits.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
-import { answerOf, call, postWith } from "../support/api-request.ts";
+import { call } from "../support/api-request.ts";
 import { hibernate } from "../support/attachments.ts";
 import { configure } from "../support/configure.ts";
 import { loseCalls } from "../support/lose-calls.ts";
@@ -19,6 +20,9 @@ configure({
   ...testConfig,
   client: { ...testConfig.client, users: { status: { enabled: true } } },
 });
+
+// An eviction waits until ends are told of.
+Object.assign(limits, { endedNoteMs: 100 });
 
 const newUser = () => `user-${crypto.randomUUID()}`;
 const homeOf = (user: string) => env.USERS.getByName(homeName(user));
@@ -143,14 +147,5 @@ describe("the methods for users' status", () => {
     const known = (await call("get_user_status", { users: [user] })).body;
     expect(known).not.toContain('"online":0');
     expect(known).not.toContain("incomplete");
-  });
-
-  it("[U25] is answered 108 unless it is switched on", async () => {
-    for (const method of ["update_user_status", "get_user_status", "delete_user_status"]) {
-      const body = '{"users":["ada"]}';
-      const answer = await postWith({ config: testConfig }, `/api/${method}`, body);
-      expect((await answerOf(answer)).body).toContain('"code":108');
-      expect((await call(method, { users: [] })).body).toContain('"code":107');
-    }
   });
 });

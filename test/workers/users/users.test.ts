@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { columnText, hasTable } from "../../../src/sql.ts";
 import { homeName } from "../../../src/contract/object-names.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
-import { answerOf, call, post, postWith, publish } from "../support/api-request.ts";
+import { call, post, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate, rewriteAttachments } from "../support/attachments.ts";
 import { blockObject } from "../support/block-object.ts";
 import { crashObject, lostCall } from "../support/crash-object.ts";
@@ -15,6 +15,7 @@ import { awakeVariants, variants } from "../support/variant.ts";
 import { writeRegistrations } from "./written-registrations.ts";
 import { watchedRelay } from "../support/watched-relay.ts";
 import { limits } from "../../../src/limits.ts";
+import { lowerLimits } from "../support/lower-limits.ts";
 import { patience } from "../../support/patience.ts";
 
 afterEach(() => {
@@ -129,27 +130,6 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     expect((await stays.closed).code).toBe(3503);
   });
 
-  it("[U1] disconnect takes a code of the backend's, one client, and clients to leave alone", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const [one, two, three] = [
-      await variant.connect(channel, user),
-      await variant.connect(channel, user),
-      await variant.connect(channel, user),
-    ];
-    await pause(channel, user);
-    const disconnect = { code: 4321, reason: "no more" };
-    expect(await call("disconnect", { user, client: one.client, disconnect })).toStrictEqual(done);
-    expect(await one.closed).toStrictEqual(disconnect);
-    await pause(channel, user);
-    expect(await call("disconnect", { user, whitelist: [three.client] })).toStrictEqual(done);
-    expect((await two.closed).code).toBe(3503);
-    await pause(channel, user);
-    expect(await three.unread()).toStrictEqual([]);
-    expect(await holdersOf(user)).toHaveLength(1);
-    expect(await call("disconnect", { user: newUser() })).toStrictEqual(done);
-  });
-
   it("[U2] unsubscribe ends the subscription and says so, to all of them", async () => {
     const channel = newChannel("room");
     const [ada, bob] = [newUser(), newUser()];
@@ -204,35 +184,6 @@ describe.each(variants)("orders for a user's connections on $name", (variant) =>
     }
     expect(await call("unsubscribe", { user, channel })).toStrictEqual(done);
     expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-  });
-
-  it("[U28] a subscribe that has ended is answered 100 and does nothing", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const socket = await variant.connect(channel, user);
-    await pause(channel, user);
-    const answer = await call("subscribe", { user, channel, expire_at: secondsFromNow(-60) });
-    expect(answer.body).toBe('{"error":{"code":100,"message":"internal server error"}}');
-    expect((await call("presence_stats", { channel })).body).toContain('"num_clients":0');
-    expect(await socket.unread()).toStrictEqual([]);
-  });
-
-  it("[U7] [A17] subscribe may set a tags filter, for what it recovers and for what comes", async () => {
-    const channel = newChannel("room");
-    const user = newUser();
-    const tell = (data: number, lang: string) => call("publish", { channel, data, tags: { lang } });
-    const { epoch } = await publish(channel, 0);
-    await tell(1, "de");
-    await tell(2, "en");
-    const socket = await variant.connect(channel, user);
-    const filter = { key: "lang", cmp: "eq", val: "en" };
-    const request = { user, channel, recover_since: { epoch, offset: 1 } };
-    expect(await call("subscribe", { ...request, server_tags_filter: filter })).toStrictEqual(done);
-    await pause(channel, user);
-    await tell(3, "de");
-    await tell(4, "en");
-    const heard = (await socket.unread()).flatMap((line) => /"data":(\d+)/.exec(line)?.[1] ?? []);
-    expect(heard).toStrictEqual(["2", "4"]);
   });
 
   it("[U8] refresh changes when they end, and what others see of them", async () => {
@@ -357,6 +308,7 @@ describe.each(awakeVariants)("users' homes and $place.name", (variant) => {
     const before = await variant.connect(channel, user);
     await hibernate(variant.place.holder(channel));
     const socket = await variant.open(channel);
+    lowerLimits(limits, { registerAnswerMs: 300 });
     const unblock = blockObject(homeOf(user));
     socket.send({ id: 1, connect: { token: await token({ sub: user }) } });
     expect((await socket.closed).code).toBe(3004);
@@ -435,6 +387,7 @@ describe("an order that isn't carried out in time", () => {
     const user = newUser();
     const socket = await variant.connect(channel, user);
     watchedRelay.orderFault = lostCall;
+    lowerLimits(limits, { orderAnswerMs: 300 });
     const { status, headers } = await post("/api/disconnect", JSON.stringify({ user }));
     expect(status).toBe(503);
     expect(headers.get("Retry-After")).toBe("5");
@@ -466,6 +419,7 @@ describe.each(awakeVariants)(
         home,
         (instance) => instance,
       );
+      lowerLimits(limits, { unsureAskMs: 50 });
       await hibernate(home);
       for (const user of users) expect(await call("disconnect", { user })).toStrictEqual(done);
       for (const socket of sockets) expect((await socket.closed).code).toBe(3503);
@@ -475,22 +429,3 @@ describe.each(awakeVariants)(
     });
   },
 );
-
-describe("without homes", () => {
-  it("[U5] the methods are answered 108", async () => {
-    const config = { client: { users: { enabled: false } } };
-    for (const [method, request] of [
-      ["disconnect", { user: "ada" }],
-      ["unsubscribe", { user: "ada", channel: "news" }],
-      ["subscribe", { user: "ada", channel: "news" }],
-      ["refresh", { user: "ada" }],
-      ["block_user", { user: "ada" }],
-      ["unblock_user", { user: "ada" }],
-    ] as const) {
-      const answer = await postWith({ config }, `/api/${method}`, JSON.stringify(request));
-      expect((await answerOf(answer)).body).toBe(
-        '{"error":{"code":108,"message":"not available"}}',
-      );
-    }
-  });
-});

@@ -2,7 +2,7 @@ import { env, tracing } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { post } from "../support/api-request.ts";
 import { configureEvents, type TakenEvent, takenUntil } from "../events/event-receiver.ts";
-import { eventObjectOf, ofBothKinds } from "../events/event-story.ts";
+import { eventObjectOf } from "../events/event-story.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { channelPlace } from "../support/place.ts";
 import { token } from "../support/sign-token.ts";
@@ -95,7 +95,7 @@ describe("a publish of a backend", () => {
   });
 });
 
-describe.each(ofBothKinds(variants))("a trace of a handshake on $name", (variant) => {
+describe.each(variants)("a trace of a handshake on $name", (variant) => {
   it("[X1] is in the events of its connection, and in those of what its client publishes", async () => {
     const channel = newChannel("room");
     const [traceparent, plain] = [

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { pageOfUsers, usersAsked } from "../../../src/features/console/connected-users.ts";
 import { objectOf, parseShape, refusedUser, textField } from "../../../src/api/shape.ts";
-import { compareNames } from "../../../src/contract/channel-order.ts";
+import { compareNames } from "../../../src/contract/listing.ts";
 import { shardName } from "../../../src/contract/object-names.ts";
 import { consoleLimits } from "../../../src/features/console/limits.ts";
 import { limits } from "../../../src/limits.ts";

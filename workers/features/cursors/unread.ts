@@ -3,7 +3,7 @@ import type { UnreadQuestion } from "../../../src/api/command.ts";
 import type { ChannelAnswers } from "../../../src/contract/channel-call.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
-import { encodeUnread, type UnreadAnswer } from "../../../src/features/cursors/unread-answer.ts";
+import { encodeUnread, type UnreadAnswer } from "../../../src/features/cursors/client-methods.ts";
 import type { Env } from "../../platform/env.ts";
 import { answerInTime, forEachInTurns } from "../../platform/object-call.ts";
 

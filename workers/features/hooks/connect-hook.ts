@@ -22,7 +22,7 @@ import {
   tooLarge,
 } from "../../../src/features/hooks/connect-answer.ts";
 import { connectQuestion } from "../../../src/session/ports.ts";
-import { protocolOf, transportName } from "../../../src/session/transport-name.ts";
+import { protocolOf, transportName } from "../../../src/session/connection-state.ts";
 import type { Configured } from "../../platform/configuration.ts";
 import { sendQuestion } from "../../platform/backend-entrypoint.ts";
 import { AddressRate, upgradeRate } from "../../http/client-address.ts";

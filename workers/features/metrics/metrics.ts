@@ -9,10 +9,15 @@ import type {
   CollectedRefusal,
   RefusalsQuery,
   MetricsCalls,
+  MetricsReport,
+  NodeGauges,
 } from "../../../src/features/metrics/metrics-report.ts";
 import { metricsLimits } from "../../../src/features/metrics/limits.ts";
-import { collectorName } from "../../../src/features/metrics/collectors.ts";
-import { CarriedGauges } from "../../../src/features/metrics/carried-gauges.ts";
+import {
+  collectorName,
+  CarriedGauges,
+  collectorOf,
+} from "../../../src/features/metrics/collectors.ts";
 import { seriesOf } from "../../../src/features/metrics/catalogue.ts";
 import { Counts } from "../../../src/features/metrics/counts.ts";
 import { exposition, expositionType } from "../../../src/features/metrics/exposition.ts";
@@ -20,7 +25,6 @@ import { newestRefusals } from "../../../src/features/metrics/refusal-list.ts";
 import { version } from "../../../src/version.ts";
 import { answerInTime } from "../../platform/object-call.ts";
 import { digest } from "../../platform/digest.ts";
-import { reportMetrics } from "./metrics-report.ts";
 import { keyAmong, offeredKeys, splitOnce } from "../../http/middleware.ts";
 import type { AppEnv, CarriedCounts } from "../../http/app-env.ts";
 import {
@@ -29,6 +33,8 @@ import {
   respondText,
   respondUnauthorized,
 } from "../../http/responses.ts";
+import { limits } from "../../../src/limits.ts";
+import type { Env } from "../../platform/env.ts";
 
 /**
  * Counts a request, by its route and never by its path, and a command of the HTTP API by its method. What an isolate has
@@ -200,4 +206,37 @@ async function askCollectors<Answer>(
   return answerInTime(what, metricsLimits.metricsAnswerMs, () =>
     Promise.all(numbers.map((number) => ask(collectors.getByName(collectorName(number))))),
   );
+}
+
+/**
+ * Reports what an object or an isolate of the edge has counted, once, and the gauges that it carries for others: these
+ * go to the objects that collect them, which may be others.
+ *
+ * @param carried by the names of the objects that collect them
+ * @returns whether the collecting object has answered; if not, it may have taken the report all the same
+ */
+async function reportMetrics(
+  collectors: Env["METRICS"],
+  report: MetricsReport,
+  carried: ReadonlyMap<string, readonly NodeGauges[]>,
+): Promise<boolean> {
+  if (collectors === undefined) return false;
+  const call = (name: string, one: MetricsReport): Promise<boolean | undefined> =>
+    answerInTime("report of metrics", limits.objectAnswerMs, async () => {
+      await collectors.getByName(name).report(one);
+      return true;
+    });
+  // Isolates of the edge have no names, and report to any object, best to one that gets something anyway.
+  const [first = collectorName(Math.floor(Math.random() * metricsLimits.metricsCollectors))] =
+    carried.keys();
+  const own = report.node === "" ? first : collectorOf(report.node);
+  const others = [...carried].filter(([name]) => name !== own);
+  const along = carried.get(own);
+  const [taken] = await Promise.all([
+    call(own, along === undefined ? report : { ...report, carried: along }),
+    ...others.map(([name, nodes]) =>
+      call(name, { node: "", counters: [], histograms: [], gauges: [], carried: nodes }),
+    ),
+  ]);
+  return taken === true;
 }

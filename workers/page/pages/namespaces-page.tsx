@@ -39,10 +39,19 @@ function Namespace({
       <Sentences sentences={limitSentences(namespace, settings, serverLimits)} />
       <details>
         <summary>All options that aren't off</summary>
-        <Facts facts={Object.entries(options).map(([option, value]) => [option, String(value)])} />
+        <Facts facts={optionsOn(options)} />
       </details>
     </section>
   );
+}
+
+/** The options that aren't off, by names like those of the configuration, such as `map.allow_publish_for_client`. */
+function optionsOn(options: object, section = ""): readonly (readonly [string, string])[] {
+  return Object.entries(options).flatMap(([key, value]) => {
+    const name = section + key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    if (typeof value === "object") return optionsOn(value, `${name}.`);
+    return value ? [[name, String(value)] as const] : [];
+  });
 }
 
 function Sentences({ sentences }: { readonly sentences: readonly string[] }) {

@@ -5,9 +5,8 @@ import { useFeed } from "../feed.ts";
 import { Message, NoUsers, Pager, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { count, lasting, milliseconds } from "../text.ts";
 import { Plot } from "../plot.tsx";
-import { RefusalTable } from "../refusal-table.tsx";
-import type { Point } from "../rates.ts";
-import { sumOf } from "../rates.ts";
+import { RefusalTable } from "../rules.tsx";
+import { type Point, sumOf } from "../rates.ts";
 import { call } from "../server.ts";
 
 /** The page with the present state: plots, and the gateways of all pools. */

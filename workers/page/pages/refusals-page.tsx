@@ -4,8 +4,7 @@ import { useFeed } from "../feed.ts";
 import { leadsTo, Message, type PageProps, Table, useAnswer } from "../parts.tsx";
 import { count } from "../text.ts";
 import { labelsOf } from "../rates.ts";
-import { RuleLink } from "../rules.tsx";
-import { RefusalTable } from "../refusal-table.tsx";
+import { RuleLink, RefusalTable } from "../rules.tsx";
 import { call } from "../server.ts";
 
 /**

@@ -4,11 +4,12 @@ import type { RelayEntry } from "../../../contract/relay-batch.ts";
 import type { FieldWriter } from "../../../protocol/fields.ts";
 import { trustedJsonText } from "../../../protocol/json/text.ts";
 import type { StreamPosition } from "../../../protocol/publication.ts";
-import type { AudienceQuery } from "./audience-calls.ts";
+import type { AudienceQuery } from "../calls.ts";
 import type { KeptUsers } from "../forgetting/kept-users.ts";
 import { cursorLimits } from "../limits.ts";
 import type { MemberTable } from "./member-table.ts";
-import type { Notices } from "./notices.ts";
+import type { Notices } from "./unseen-judge.ts";
+import type { SubscriptionPart } from "../../../session/channels.ts";
 
 /** Keeps the audience of a channel: the users to whom its publications are addressed (rules CU20 to CU22). */
 export class ChannelAudience implements ChannelPart {
@@ -107,3 +108,16 @@ export class ChannelAudience implements ChannelPart {
     return this.#channel.topAt(nowMs) ?? { offset: 0, epoch: "" };
   }
 }
+
+/**
+ * Makes those members of a channel's audience who subscribe, where the namespace says so (rule CU22), and those whom a token
+ * or a backend names with the subscription (rule CU29).
+ */
+export const membersOfSubscriptions: SubscriptionPart = {
+  entryOfBegin: ({ info: { user }, granted: { members = [] } }, { cursors }) => {
+    const { audience = "none" } = cursors ?? {};
+    if (audience === "none") return undefined;
+    const users = audience === "subscribed" && user !== "" ? [user, ...members] : members;
+    return users.length === 0 ? undefined : { type: "members", users };
+  },
+};

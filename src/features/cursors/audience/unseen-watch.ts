@@ -1,7 +1,7 @@
 import type { ObjectPart, PartedChannelObject } from "../../../object/part.ts";
 import type { TagsFilter } from "../../../protocol/tags-filter.ts";
 import { CountedStretch } from "./counted-stretch.ts";
-import type { CoverageCensus, FoundCoverage } from "../coverage-census.ts";
+import type { CoverageCensus, FoundCoverage } from "../coverage.ts";
 import type { JudgedProgress, JudgedRange } from "./judged-progress.ts";
 import { cursorLimits } from "../limits.ts";
 import type { UnseenJudge } from "./unseen-judge.ts";

@@ -3,7 +3,7 @@ import { homeName } from "../../../contract/object-names.ts";
 import { NextTimer } from "../../../object/alarm-schedule.ts";
 import { answerOf } from "../../../object/object-call.ts";
 import type { ObjectPart, PartedChannelObject } from "../../../object/part.ts";
-import type { KeptUser } from "./kept-user.ts";
+import type { KeptUser } from "../calls.ts";
 import { cursorLimits } from "../limits.ts";
 import type { KeptUsers } from "./kept-users.ts";
 

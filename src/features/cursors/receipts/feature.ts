@@ -1,15 +1,41 @@
+import type { AddedChannelCalls } from "../../../contract/object-calls.ts";
+import type { AddedCalls, PartedChannelObject } from "../../../object/part.ts";
+import { ReceiptsDriver, ReceiptsMapDriver, heldReceipts, ReceiptsMap } from "./receipts-driver.ts";
 import { mapOf } from "../../maps/map-operations.ts";
 import { mirrorOf, sourceOf } from "../../maps/mirror/mirror-name.ts";
-import { mapSubscriptions } from "../../maps/subscription-type.ts";
+import { mapSubscriptions } from "../../maps/map-commands.ts";
 import type { SubscriptionType } from "../../../session/ports.ts";
 import type { Feature } from "../../feature.ts";
+import { resolveChannel } from "../../../channel/channel-name.ts";
+import { refuse } from "../../../session/decision.ts";
+import { callerOf } from "../../../session/grant.ts";
+import { maySeeMarks } from "../may.ts";
 import { ChannelCursors } from "../channel-cursors.ts";
-import { receiptsCallers, receiptsCalls } from "./calls.ts";
+import { receiptsCallers } from "../calls.ts";
 import { receiptsPrefix } from "./config.ts";
-import { heldReceipts, ReceiptsDriver, ReceiptsMapDriver } from "./receipts-driver.ts";
-import { ReceiptsMap } from "./receipts-map.ts";
-import { refuseReceipts } from "./receipts-right.ts";
 import { ReceiptsSource } from "./receipts-source.ts";
+
+type ReceiptsCalls = Pick<AddedChannelCalls, "receiptsTold" | "listReceipts">;
+
+/** The calls between the object of a channel and that of its receipts. */
+const receiptsCalls: AddedCalls<ReceiptsCalls, PartedChannelObject> = {
+  receiptsTold: {
+    answer(object, [told], done) {
+      object.happened("presence");
+      const driver = object.part(ReceiptsMapDriver);
+      if (driver === undefined) done({ outcome: "left" });
+      else driver.told(told, done);
+    },
+  },
+  listReceipts: {
+    answer(object, [{ receipts }], done) {
+      object.happened("presence");
+      const driver = object.part(ReceiptsDriver);
+      if (driver === undefined) done({ outcome: "none" });
+      else driver.list(receipts, done);
+    },
+  },
+};
 
 /** Subscriptions to receipts: to maps, for clients that may see what the users of the other channel have read. */
 const receiptsSubscriptions: SubscriptionType = {
@@ -18,8 +44,12 @@ const receiptsSubscriptions: SubscriptionType = {
     dependentOf: (channel, config) => mirrorOf(channel, receiptsPrefix, config),
     baseOf: (channel, config) => sourceOf(channel, receiptsPrefix, config),
     refuse: (client, channel) => {
-      const shown = sourceOf(channel, receiptsPrefix, client.context.config.channel);
-      return refuseReceipts(client, shown ?? "");
+      const { channel: config } = client.context.config;
+      const shown = sourceOf(channel, receiptsPrefix, config) ?? "";
+      const found = resolveChannel(shown, config);
+      const known = found.outcome === "resolved" ? found : undefined;
+      const may = maySeeMarks(known, callerOf(client, shown));
+      return may.allowed ? undefined : refuse(may);
     },
   },
 };

@@ -1,3 +1,14 @@
+import type { ChannelMap } from "../../maps/channel-map.ts";
+import { isKey } from "../../maps/map-call.ts";
+import {
+  type MirrorChange,
+  type MirrorKey,
+  MirrorMap,
+  type MirrorTimes,
+  type MirrorToldReply,
+} from "../../maps/mirror/mirror-map.ts";
+import { noPayload, parsePayloadObject, type Payload } from "../../../protocol/payload.ts";
+import type { ReceiptKey, ReceiptsAnswer, ReceiptsTold } from "../calls.ts";
 import { limits } from "../../../limits.ts";
 import { NextTimer } from "../../../object/alarm-schedule.ts";
 import { answerOf } from "../../../object/object-call.ts";
@@ -5,10 +16,38 @@ import type { ObjectPart, PartedChannelObject } from "../../../object/part.ts";
 import { mapLimits } from "../../maps/limits.ts";
 import { MirrorDriver } from "../../maps/mirror/mirror-driver.ts";
 import type { MirrorTelling } from "../../maps/mirror/mirror-line.ts";
-import type { MirrorToldReply } from "../../maps/mirror/mirror-map.ts";
-import type { ReceiptKey, ReceiptsAnswer, ReceiptsTold } from "./receipts-call.ts";
-import { mirrorChange, type ReceiptsMap } from "./receipts-map.ts";
 import type { ReceiptsSource } from "./receipts-source.ts";
+
+/**
+ * The keys of receipts: what the users of another channel have read of it (rules CU36 to CU39). It is a mirror, whose
+ * source's object lists the marks, and tells which go forward.
+ */
+export class ReceiptsMap extends MirrorMap<ReceiptKey> {
+  /** @param shown the other channel */
+  constructor(map: ChannelMap, shown: string, times: MirrorTimes) {
+    super(map, shown, { ...times, keyOf, isOlder, hidesAtOnce: () => true });
+  }
+}
+
+/** A reported key, as a change of the mirror. */
+export function mirrorChange(item: ReceiptKey): MirrorChange<ReceiptKey> {
+  return { isGone: item.data === undefined, item };
+}
+
+/** A user whose ID is no key isn't shown. */
+function keyOf({ key, data }: ReceiptKey): MirrorKey | undefined {
+  return isKey(key) ? { key, data: data ?? noPayload() } : undefined;
+}
+
+/** Whether a user had read less of the epoch by then (rule CU43). A user who was forgotten may begin anew, later. */
+function isOlder(told: Payload, shown: Payload): boolean {
+  const [before, after] = [parsePayloadObject(told), parsePayloadObject(shown)];
+  return (
+    before?.["epoch"] === after?.["epoch"] &&
+    Number(before?.["read"]) < Number(after?.["read"]) &&
+    Number(before?.["at_ms"]) <= Number(after?.["at_ms"])
+  );
+}
 
 /** Lists for the receipts of a channel what its users have read, and tells them of marks: `ReceiptsSource` decides when. */
 export class ReceiptsDriver implements ObjectPart {

@@ -1,6 +1,4 @@
-import type { Refused } from "../../../api/command.ts";
-import { refusedRequest } from "../../../api/command.ts";
-import { refusedKey } from "../../../api/key.ts";
+import { type Refused, refusedRequest, refusedKey } from "../../../api/command.ts";
 import { overLimit } from "../../../api/publish.ts";
 import { flagField, optionalOffsetField, textField } from "../../../api/shape.ts";
 import { acceptsData } from "../../../channel/publication-request.ts";

@@ -1,4 +1,3 @@
-import type { KnownChannel } from "../../../channel/channel-name.ts";
 import { type Config, everyOptions, type HookTarget } from "../../../config/config.ts";
 import { traced } from "../../../contract/traceparent.ts";
 import { errorCodes } from "../../../protocol/codes.ts";
@@ -6,7 +5,7 @@ import type { RpcRequest } from "../../../protocol/command.ts";
 import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../../protocol/payload.ts";
 import { isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
-import { failWith, refuseByOptions, refuseWith } from "../../../session/decision.ts";
+import { failWith, refuse, refuseWith } from "../../../session/decision.ts";
 import { callerOf } from "../../../session/grant.ts";
 import {
   ask,
@@ -17,8 +16,8 @@ import {
 import type { ClientInfo } from "../../../protocol/publication.ts";
 import { answerRpc, requestAsClient } from "../../../session/commands.ts";
 import type { MapAppendRequest } from "../map-call.ts";
-import { keyOf, mayChange } from "../map-commands.ts";
-import type { MapOptions } from "../config.ts";
+import { keyOf } from "../map-commands.ts";
+import { clientsMapOf, mayAppend } from "../may.ts";
 import { parseAppend } from "./append-request.ts";
 
 /** The method by which clients append to values of maps (rule Z45). */
@@ -43,42 +42,36 @@ function append(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
     return;
   }
   const known = session.context.channels.resolve(channel);
-  if (known.outcome !== "resolved") done(failWith(errorCodes.unknownChannel));
-  else if (known.options.map === undefined || known.options.subscriptionType !== "map")
-    done(
-      refuseByOptions(errorCodes.badRequest, "Z45", "the channel is no map that clients change"),
-    );
-  else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
-  else appendTo({ command, channel, known, map: known.options.map }, { ...noFields, ...fields });
+  if (known.outcome !== "resolved") {
+    done(failWith(errorCodes.unknownChannel));
+    return;
+  }
+  const map = clientsMapOf(known.options);
+  const may = mayAppend(known, callerOf(session, channel));
+  if (map !== undefined && !turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
+  else if (may.allowed === false) done(refuse(may));
+  else {
+    const given = { ...noFields, ...fields };
+    const key = keyOf(session, given.key, map);
+    const parsed = parseAppend({ ...given, key, idempotency_key: "" }, known.options);
+    const appending = { command, channel };
+    if (parsed.outcome === "refused")
+      done(
+        refuseWith(
+          errorCodes.badRequest,
+          "Z45",
+          parsed.detail ?? "the request isn't one to append",
+        ),
+      );
+    else if (may.allowed === "asked") askFirst(appending, parsed.request, may.by);
+    else call(appending, parsed.request);
+  }
 }
 
-/** An append to a map that exists. */
+/** An append that is carried out. */
 interface CalledAppend {
   readonly command: RunningCommand<RpcRequest>;
   readonly channel: string;
-  readonly known: KnownChannel;
-  readonly map: MapOptions;
-}
-
-function appendTo(appending: CalledAppend, fields: GivenFields): void {
-  const { channel, known, map } = appending;
-  const { session, done } = appending.command;
-  const caller = callerOf(session, channel, known);
-  const key = keyOf(session, fields.key, map);
-  const hook = map.publishHook;
-  if (!mayChange(known, "publish", caller) || key === undefined) {
-    const reason =
-      "no map.allow_publish_for_… option lets this client, or it has no map.client_key";
-    done(refuseByOptions(errorCodes.permissionDenied, "Z18", reason));
-    return;
-  }
-  const parsed = parseAppend({ ...fields, key, idempotency_key: "" }, known.options);
-  if (parsed.outcome === "refused")
-    done(
-      refuseWith(errorCodes.badRequest, "Z45", parsed.detail ?? "the request isn't one to append"),
-    );
-  else if (hook === undefined) call(appending, parsed.request);
-  else askFirst(appending, parsed.request, hook);
 }
 
 /**

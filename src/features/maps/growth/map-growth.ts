@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "../../../channel/history-table.ts";
 import type { FirstResult } from "../../../channel/idempotency.ts";
 import type { Changer } from "../../../channel/publication-request.ts";
-import type { Rate } from "../../../config/config.ts";
+import type { Rate } from "../../../config/rate-limit.ts";
 import { dueMoment } from "../../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../../protocol/codes.ts";
 import type { Piece } from "../../../protocol/piece.ts";
@@ -67,7 +67,7 @@ export class MapGrowth {
     if (mayEnd && isThere && at + text.length !== length)
       return { outcome: "not-appended", reason: "length_mismatch", length };
     if ((isThere || text === "") && !mayEnd) {
-      // What is there may not be durable yet (rule Z40).
+      // The text that is already there may not be durable yet (rule Z40).
       const key = request.idempotencyKey;
       const writes = key !== "" && this.isWaiting(request.key);
       if (writes && !this.#mayWrite(found, nowMs)) return { outcome: "failed", error: tooMuch };

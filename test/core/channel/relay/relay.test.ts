@@ -61,30 +61,6 @@ describe("the entries for gateways", () => {
     expect(toA?.gateway).toBe("a");
   });
 
-  it("[L2] doesn't wait for another gateway", () => {
-    const relay = following();
-    relay.follow("b", 0);
-    addPublications(relay, 1, 1);
-    const [toA] = relay.deliveries(at(1), 0);
-    addPublications(relay, 2, 2);
-    if (toA !== undefined) relay.answered(toA, taken, 0);
-    expect(onlyDelivery(relay)).toMatchObject({ gateway: "a", batch: { first: 2 } });
-  });
-
-  it("[L1] is believed answered once only", () => {
-    const relay = following();
-    addPublications(relay, 1, 1);
-    const first = onlyDelivery(relay);
-    relay.answered(first, "failed", 0);
-    const again = onlyDelivery(relay, 100);
-    relay.answered(first, taken, 100);
-    relay.answered(first, left, 100);
-    expect(relay.gateways).toEqual(["a"]);
-    expect(relay.deliveries(at(1), 100)).toEqual([]);
-    relay.answered(again, "failed", 100);
-    expect(span(onlyDelivery(relay, 300))).toEqual([1, 1]);
-  });
-
   it("[V1] counts as failed when the answer is one of a newer release", () => {
     const relay = following();
     addPublications(relay, 1, 1);
@@ -220,44 +196,6 @@ describe("a gateway that falls behind", () => {
       if (delivery.gateway === "quick") relay.answered(delivery, taken, 0);
     expect(relay.full(0)).toBe(true);
   });
-
-  it("[L2] doesn't make the others skip", () => {
-    const relay = following();
-    relay.follow("quick", 0);
-    const size = limits.relayLogBytesMax / 8 - 128;
-    for (let offset = 1; offset <= 20; offset++) {
-      relay.append(publication(offset, size), at(offset));
-      for (const delivery of relay.deliveries(at(offset), 0)) {
-        if (delivery.gateway === "a") continue;
-        expect(delivery.batch).toMatchObject({ first: offset, certain: true });
-        relay.answered(delivery, taken, 0);
-      }
-    }
-  });
-
-  it("[L2] continues after the skipped entries, and is certain again", () => {
-    const relay = following();
-    const size = limits.relayLogBytesMax / 8 - 128;
-    relay.append(publication(1, size), at(1));
-    const lost = onlyDelivery(relay);
-    for (let offset = 2; offset <= 10; offset++)
-      relay.append(publication(offset, size), at(offset));
-    relay.answered(lost, "failed", 0);
-    const after = onlyDelivery(relay, 100);
-    expect(after.batch).toMatchObject({ first: 3, certain: false });
-    relay.answered(after, taken, 100);
-    expect(onlyDelivery(relay, 100).batch).toMatchObject({ first: 4, certain: true });
-  });
-
-  it("[L2] misses nothing when the call under way had it", () => {
-    const relay = following();
-    const size = limits.relayLogBytesMax / 8 - 128;
-    relay.append(publication(1, size), at(1));
-    const under = onlyDelivery(relay);
-    for (let offset = 2; offset <= 9; offset++) relay.append(publication(offset, size), at(offset));
-    relay.answered(under, taken, 0);
-    expect(onlyDelivery(relay).batch).toMatchObject({ first: 2, certain: true });
-  });
 });
 
 describe("a gateway without subscribers of the channel", () => {
@@ -290,28 +228,6 @@ describe("a gateway without subscribers of the channel", () => {
     expect(next.batch).toMatchObject({ first: 2, certain: true });
     relay.answered(next, left, 0);
     expect(relay.gateways).toEqual([]);
-  });
-
-  it("[L1] is certain of the entries after it followed, whatever the outcome of the call before", () => {
-    const relay = following();
-    addPublications(relay, 1, 2);
-    const delivery = onlyDelivery(relay);
-    addPublications(relay, 3, 3);
-    relay.follow("a", 0);
-    relay.answered(delivery, "failed", 0);
-    addPublications(relay, 4, 4);
-    expect(onlyDelivery(relay, 100).batch).toMatchObject({ first: 4, certain: true });
-  });
-
-  it("[L1] isn't set back by the answer to a call from before it followed", () => {
-    const relay = following();
-    addPublications(relay, 1, 2);
-    const delivery = onlyDelivery(relay);
-    addPublications(relay, 3, 3);
-    relay.follow("a", 0);
-    relay.answered(delivery, taken, 0);
-    addPublications(relay, 4, 4);
-    expect(onlyDelivery(relay).batch).toMatchObject({ first: 4, certain: true });
   });
 });
 

@@ -78,22 +78,6 @@ describe("following", () => {
 });
 
 describe("recovering", () => {
-  it("[R2] gives the publications after a position, if all are there", () => {
-    const channel = opened();
-    publishNumbers(channel, 1, 9);
-    const since = (offset: number, epoch = "abcd") =>
-      ask(channel, { method: "recover", since: { offset, epoch } });
-    const recovered = { outcome: "recovered", position: at(9) };
-    expect(since(7)).toEqual([{ ...recovered, publications: [publication(8), publication(9)] }]);
-    expect(since(9)).toEqual([{ ...recovered, publications: [] }]);
-    const unrecoverable = { outcome: "unrecoverable", position: at(9) };
-    expect([...since(3), ...since(10), ...since(7, "other")]).toEqual([
-      unrecoverable,
-      unrecoverable,
-      unrecoverable,
-    ]);
-  });
-
   it("[L3] gives a gateway more than a client may recover", () => {
     const channel = opened({ client: { recoveryMaxPublicationLimit: 3 } });
     publishNumbers(channel, 1, 5);
@@ -145,21 +129,6 @@ describe("recovering", () => {
     expect(page(channel, 4)).toEqual([5, 6, 7, 8, 9]);
     channel.removeHistory(0);
     expect(outcomes(answer(channel, [whole(7), whole(9)]))).toEqual(["unrecoverable", "recovered"]);
-  });
-
-  it("[R4] doesn't give more than a client can take", () => {
-    const channel = opened({ client: { recoveryMaxPublicationLimit: 3 } });
-    publishNumbers(channel, 1, 5);
-    expect(outcomes(ask(channel, recover(2), 0), ask(channel, recover(3), 0))).toEqual([
-      "unrecoverable",
-      "recovered",
-    ]);
-    const large = opened();
-    for (let count = 0; count < 3; count++) publishText(large, 500_000);
-    expect(outcomes(ask(large, recover(0)), ask(large, recover(1)))).toEqual([
-      "unrecoverable",
-      "recovered",
-    ]);
   });
 
   it("[R2] gives the newest publication", () => {
@@ -233,35 +202,6 @@ describe("a channel whose sockets have too large a backlog", () => {
 
 describe("reading the history", () => {
   const query = { limit: -1, reverse: false };
-
-  it("[H2] answers as the channel does", () => {
-    const channel = opened();
-    publishNumbers(channel, 1, 2);
-    const history = { outcome: "history", position: at(2) };
-    const publications = [publication(1), publication(2)];
-    expect(ask(channel, { method: "history", request: query, bytesMax })).toEqual([
-      { ...history, publications },
-    ]);
-    const position = { ...query, limit: 0 };
-    expect(ask(channel, { method: "history", request: position, bytesMax: 0 })).toEqual([
-      { ...history, publications: [] },
-    ]);
-  });
-
-  it("[W1] is refused with 108, 112 or 106", () => {
-    const channel = opened();
-    publishText(channel, 1_000);
-    const other = { ...query, since: { offset: 0, epoch: "other" } };
-    expect(
-      answer(channel, [
-        { method: "history", request: other, bytesMax },
-        { method: "history", request: query, bytesMax: 1_000 },
-      ]),
-    ).toEqual([error(errorCodes.unrecoverablePosition), error(errorCodes.limitExceeded)]);
-    expect(ask(opened({ options: {} }), { method: "history", request: query, bytesMax })).toEqual([
-      error(errorCodes.notAvailable),
-    ]);
-  });
 
   it("[B1] stays within the limit of one reply, all reads together", () => {
     const channel = opened();

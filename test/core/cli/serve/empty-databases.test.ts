@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it } from "vitest";
-import { deleteEmptyDatabases } from "../../../../cli/serve/empty-databases.ts";
+import { deleteEmptyDatabases } from "../../../../cli/serve/wrangler-state.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "dormouse-empty-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));

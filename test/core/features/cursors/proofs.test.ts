@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { execute } from "../../../../src/api/execute.ts";
 import { ChannelCursors } from "../../../../src/features/cursors/channel-cursors.ts";
 import type { Coverage } from "../../../../src/features/cursors/coverage.ts";
-import { noteAtPing, provenBy } from "../../../../src/features/cursors/delivery-note.ts";
+import { noteAtPing, provenBy } from "../../../../src/features/cursors/subscriber-notes.ts";
 import { ChannelFixture } from "../../session/channel-fixture.ts";
 
 function open() {

@@ -4,8 +4,8 @@ import { cursorLimits } from "../../../../src/features/cursors/limits.ts";
 import {
   mirrorChange,
   ReceiptsMap,
-} from "../../../../src/features/cursors/receipts/receipts-map.ts";
-import type { ReceiptKey } from "../../../../src/features/cursors/receipts/receipts-call.ts";
+} from "../../../../src/features/cursors/receipts/receipts-driver.ts";
+import type { ReceiptKey } from "../../../../src/features/cursors/calls.ts";
 import { ReceiptsSource } from "../../../../src/features/cursors/receipts/receipts-source.ts";
 import type { MirrorTelling } from "../../../../src/features/maps/mirror/mirror-line.ts";
 import type { StreamPosition } from "../../../../src/protocol/publication.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type UnsubscribeCode, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
-import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "../../../../src/protocol/json/codec.ts";
 import { startMs } from "../../session/channel-fixture.ts";
 import { ManyChannelsFixture } from "../../session/many-channels-fixture.ts";
 import { naming } from "../../session/named-subscriptions.ts";

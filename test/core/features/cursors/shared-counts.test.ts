@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cursorLimits } from "../../../../src/features/cursors/limits.ts";
-import { MarkTable } from "../../../../src/features/cursors/mark-table.ts";
-import type { UserMark } from "../../../../src/features/cursors/user-mark.ts";
+import { MarkTable, type UserMark } from "../../../../src/features/cursors/mark-table.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 

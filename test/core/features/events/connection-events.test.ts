@@ -104,19 +104,6 @@ class ModelObject {
 }
 
 describe("the events of connections", () => {
-  it("[E8] say who came and went", () => {
-    const object = new ModelObject();
-    object.connect("a");
-    object.subscribe("a", "x:1");
-    object.disconnect("a", { code: 3008, reason: "slow" });
-    expect(object.outbox.stored(0, [...allTypes]).map(({ body }) => body)).toStrictEqual([
-      '"type":"connected","client":"a","user":"ada","transport":"websocket"',
-      '"type":"subscribed","channel":"x:1","client":"a","user":"ada"',
-      '"type":"unsubscribed","channel":"x:1","client":"a","user":"ada"',
-      '"type":"disconnected","client":"a","user":"ada","code":3008,"reason":"slow"',
-    ]);
-  });
-
   it("[E9] say after a crash who is gone, and nothing after hibernation", () => {
     const object = new ModelObject();
     object.connect("a");
@@ -225,24 +212,6 @@ describe("the events of connections", () => {
     object.restart(true);
     object.events.compare();
     expect(object.told()).toEqual(["connected c", "disconnected c 1006"]);
-  });
-
-  it("[E13] [E18] end nothing twice when more is listed after many publications", () => {
-    const object = new ModelObject({
-      types: new Set(["subscribed", "unsubscribed"]),
-      keepMax: 100,
-    });
-    const publish = (): void => {
-      for (let count = 0; count < 120; count++) object.outbox.append(published(1), object.nowMs);
-    };
-    object.connect("a");
-    object.subscribe("a", "x:1");
-    publish();
-    object.unsubscribe("a", "x:1");
-    publish();
-    object.restart(false, { ...object.config, types: allTypes });
-    object.events.compare();
-    expect(object.told()).not.toContain("unsubscribed a x:1");
   });
 
   it("[E9] name the user of a connection that was being made when the list was stored", () => {

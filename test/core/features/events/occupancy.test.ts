@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Occupancy } from "../../../../src/features/events/occupancy.ts";
+import { Occupancy } from "../../../../src/features/events/event-delivery.ts";
 import { columnText } from "../../../../src/sql.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 import { openOutbox } from "./outbox-fixture.ts";

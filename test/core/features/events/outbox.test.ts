@@ -1,13 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Outbox } from "../../../../src/features/events/outbox.ts";
+import type { Outbox } from "../../../../src/features/events/outbox.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
 import type { Sql } from "../../../../src/sql.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 import {
   beginDue,
   countedWrites,
-  eventsConfig,
   eventsIn,
   openOutbox,
   published,
@@ -153,19 +152,6 @@ describe("an outbox", () => {
     expect(awoken.alarmAtMs((dueAtMs ?? 0) - pauseMs)).toBe(dueAtMs);
     expect(failures(awoken, dueAtMs ?? 0, 1)).toEqual([64_000]);
     expect(drain(awoken, startMs + dayMs / 2)).toEqual([1]);
-  });
-
-  it("[E4] sends what wasn't seen to be taken again after a crash, and an alarm sees to it", () => {
-    const sql = new NodeSql();
-    const outbox = openOutbox(sql);
-    add(outbox, 1, 4);
-    expect(outbox.alarmAtMs(startMs)).toBe(startMs + eventLimits.eventsAlarmMs);
-    const batch = beginDue(outbox, startMs + 100);
-    outbox.answered(batch, true, startMs + 150);
-    // The row of event 5 says how far the target is.
-    add(outbox, 5, 5, startMs + 160);
-    expect(drain(openOutbox(sql), startMs + 30_000)).toEqual([4, 5]);
-    expect(openOutbox(sql).dueAtMs(Number.POSITIVE_INFINITY)).toBeUndefined();
   });
 
   it("[E6] sends a gap in place of events that newer ones have overwritten", () => {
@@ -379,15 +365,6 @@ describe("an outbox", () => {
     awoken.setMark("sessions", undefined);
     add(awoken, 2, 2);
     expect(openOutbox(sql).mark("sessions")).toBeUndefined();
-  });
-
-  it("[E4] ignores an answer that comes twice", () => {
-    const outbox = new Outbox({ sql: new NodeSql(), object: "o", config: eventsConfig() });
-    add(outbox, 1, 1);
-    const batch = beginDue(outbox, startMs + 100);
-    outbox.answered(batch, false, startMs + 200);
-    outbox.answered(batch, true, startMs + 201);
-    expect(shownBatch(outbox, startMs + 1_200)).toEqual([1]);
   });
 });
 

@@ -234,16 +234,4 @@ describe("[Q7] a backend that fails", () => {
     expect(ask(backend, 5_000 + hookLimits.hookRetryAfterMsMax - 1).turn).toBe("down");
     expect(ask(backend, 5_000 + hookLimits.hookRetryAfterMsMax).turn).toBe("go");
   });
-
-  it("is idle once it has answered everything", () => {
-    const backend = new Asked();
-    expect(backend.idle).toBe(true);
-    ask(backend, 0);
-    expect(backend.idle).toBe(false);
-    backend.ends("failed", 0, 0);
-    expect(backend.idle).toBe(false);
-    ask(backend, 0);
-    backend.ends("answered", 0, 0);
-    expect(backend.idle).toBe(true);
-  });
 });

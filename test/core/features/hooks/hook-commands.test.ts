@@ -222,13 +222,6 @@ describe("a subscribe in a namespace with a hook", () => {
     expect(connection.saved.subscriptions[0]?.hearsJoinLeave).toBe(false);
   });
 
-  it("[Q2] has the position that the backend switches on", () => {
-    const fixture = newFixture();
-    fixture.send(fixture.connected(), subscribe(2, "kept:a"));
-    fixture.backend.answer({ result: { override: { force_recovery: { value: true } } } });
-    expect(fixture.channels.optionsOf("kept:a").positioned).toBe(true);
-  });
-
   it.each([
     [
       "an error",

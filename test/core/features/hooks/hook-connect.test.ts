@@ -75,14 +75,6 @@ describe("a connect without a token, with the hook", () => {
     expect(connection.takeSent()).toStrictEqual(["close 3502 stale"]);
   });
 
-  it("[Q5] is closed by a disconnect", () => {
-    const fixture = newFixture();
-    const connection = fixture.open();
-    fixture.send(connection, connect);
-    fixture.backend.answer({ disconnect: { code: 4_500, reason: "banned" } });
-    expect(connection.takeSent()).toStrictEqual(["close 4500 banned"]);
-  });
-
   it("[Q2] has no credentials without a result: 3501, or an anonymous connection if allowed", () => {
     const strict = newFixture();
     const refused = strict.open();
@@ -316,13 +308,6 @@ describe("a connection that the server refreshes", () => {
     expect(other.fixture.ask(other.connection, command, connectionToken("42")).at(-1)).toBe(
       "close 3501 bad request",
     );
-  });
-
-  it("[C5] is closed after its end as ever without the hook", () => {
-    const { fixture, connection, reply } = expiring({});
-    expect(reply.join()).toContain('"expires":true,"ttl":60');
-    fixture.pass(connection, 60_000 + 25_000);
-    expect(connection.takeSent().at(-1)).toBe("close 3005 connection expired");
   });
 });
 

@@ -228,17 +228,6 @@ describe("an order while a backend is asked about a subscribe", () => {
     fixture.channels.acceptSubscribe("asked:a");
     expect(connection.takeSent()).toStrictEqual([subscribed(2)]);
   });
-
-  it("[U1] makes nothing of it when the connection is closed", () => {
-    const fixture = new HookedFixture();
-    const connection = fixture.joined();
-    fixture.send(connection, subscribe(2, "asked:a"));
-    const order = { method: "disconnect", code: { code: 3_503, reason: "r" } } as const;
-    fixture.carryOut("42", [{ number: 1, order }], connection);
-    fixture.backend.answer({ result: {} });
-    expect(connection.takeSent()).toStrictEqual(["close 3503 r"]);
-    expect(fixture.channels.takeCalls()).toStrictEqual([]);
-  });
 });
 
 describe("a connection with a token that a backend prolongs", () => {
@@ -279,12 +268,6 @@ describe("a connection with a token that a backend prolongs", () => {
     const unknown = prolonged({ uid: "t1" });
     unknown.fixture.home.answer(undefined);
     expect(unknown.connection.takeSent()).toStrictEqual(["close 3004 internal server error"]);
-  });
-
-  it("[U32] asks no home without a jti", () => {
-    const { fixture, connection } = prolonged({});
-    expect(fixture.home.calls).toStrictEqual([]);
-    expect(connection.saved.claims?.expireAtSeconds).toBe(expireAtSeconds + 60);
   });
 });
 

@@ -45,14 +45,6 @@ afterEach(() => {
 });
 
 describe("the hooks of an isolate of the edge", () => {
-  it("[Q10] send a question at once, and have its answer", async () => {
-    const requests = new Requests();
-    const answer = requests.ask();
-    expect(requests.sent).toHaveLength(1);
-    requests.reply(0, good);
-    expect(await answer).toStrictEqual({ outcome: "result", result: '{"user":"ada"}' });
-  });
-
   it("[Q6] [Q10] [Q13] bound the questions of all requests, and each is sent in its turn", async () => {
     const requests = new Requests();
     void requests.askMany(hookLimits.hooksInFlightMax);

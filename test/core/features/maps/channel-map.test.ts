@@ -1,9 +1,5 @@
-import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mapLimits } from "../../../../src/features/maps/limits.ts";
-import { mapOf } from "../../../../src/features/maps/map-operations.ts";
-import type { MapPageOutcome } from "../../../../src/features/maps/map-outcomes.ts";
-import type { Channel } from "../../../../src/channel/channel.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../../contract/open-map.ts";
 import {
   openChannel,
@@ -13,8 +9,6 @@ import {
 } from "../../../contract/open-channel.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 import { sendAll } from "../../../support/send-all.ts";
-import type { StreamPosition } from "../../../../src/protocol/publication.ts";
-import { textOf } from "../../../support/text-of.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 
 const changed = (offset: number) => ({ outcome: "changed", position: { offset } });
@@ -105,21 +99,6 @@ describe("reasons for which a change does nothing", () => {
     expect(stateOf(map)).toEqual({ a: "2" });
   });
 
-  it("[Z9] a change is made only at the offset that it names", () => {
-    const { map } = openMap(new NodeSql());
-    expect(set(map, "a", 1, { ifOffset: 0, version: 1n })).toMatchObject(changed(1));
-    expect(set(map, "a", 2, { ifOffset: 0 })).toMatchObject({ currentOffset: 1 });
-    set(map, "b", 1);
-    expect(set(map, "a", 2, { ifOffset: 2 })).toMatchObject({ reason: "position_mismatch" });
-    expect(set(map, "a", 2, { ifOffset: 1 })).toMatchObject(changed(3));
-    expect(unset(map, "a", { ifOffset: 1 })).toMatchObject({ reason: "position_mismatch" });
-    expect(unset(map, "a", { ifOffset: 3 })).toMatchObject(changed(4));
-    // A removed key is as one that never was, also while its version is remembered, and no offset comes back.
-    expect(set(map, "a", 3, { ifOffset: 3 })).toMatchObject({ currentOffset: 0 });
-    expect(set(map, "a", 3, { ifOffset: 4 })).toMatchObject({ currentOffset: 0 });
-    expect(set(map, "a", 3, { ifOffset: 0 })).toMatchObject(changed(5));
-  });
-
   it.each(["persistent", "recoverable", "ephemeral"] as const)(
     "[Z8] a removed key doesn't come back by an older version (%s)",
     (mode) => {
@@ -184,58 +163,6 @@ describe("reasons for which a change does nothing", () => {
 });
 
 describe("pages", () => {
-  it("[Z2] [Z3] together with the changes since, they are the state, whatever is written between them", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(fc.nat(12), fc.boolean()), { maxLength: 60 }),
-        fc.integer({ min: 1, max: 5 }),
-        fc.integer({ min: 0, max: 8 }),
-        fc.constantFrom("persistent" as const, "ephemeral" as const),
-        (work, limit, between, mode) => {
-          const keyTtlMs = mode === "ephemeral" ? 60_000 : 0;
-          const { channel, map } = openMap(new NodeSql(), { mode, keyTtlMs });
-          const left = work.map(([number, isSet], at) => () => {
-            if (isSet) set(map, `key${number}`, at);
-            else unset(map, `key${number}`);
-          });
-          for (const change of left.splice(0, left.length / 2)) change();
-          const read = readWhile(channel, limit, () => {
-            for (const change of left.splice(0, between)) change();
-          });
-          for (const change of left) change();
-          const rest = channel.readStream({ since: read.position, limit: -1, reverse: false }, 0);
-          if (rest.outcome !== "history") throw new Error("the stream can't be read");
-          for (const { key = "", data, removed } of rest.publications) {
-            if (removed === true) delete read.state[key];
-            else read.state[key] = textOf(data);
-          }
-          expect(read.state).toEqual(stateOf(map));
-        },
-      ),
-    );
-  });
-
-  it("[Z3] leave out what was changed since the first one, and end", () => {
-    const { channel, map } = openMap(new NodeSql());
-    for (let number = 0; number < 5; number++) set(map, `key${number}`, number);
-    const first = map.page({ cursor: "", limit: 2 }, 0, 1_000);
-    expect(first).toMatchObject({ cursor: "key1", position: { offset: 5 } });
-    set(map, "key3", 33);
-    set(map, "key5", 5);
-    const since = first.position;
-    const second = map.page({ cursor: "key1", limit: 2, since }, 0, 1_000);
-    expect(second).toMatchObject({
-      publications: [{ key: "key2" }, { key: "key4" }],
-      cursor: "",
-      position: { offset: 7 },
-    });
-    const other = { offset: 5, epoch: "other" };
-    expect(map.page({ cursor: "", limit: 2, since: other }, 0, 1_000)).toMatchObject({
-      outcome: "unrecoverable",
-    });
-    expect(channel.top?.offset).toBe(7);
-  });
-
   it("[Z4] the changes after them are read in pages, and error 112 says that they are gone", () => {
     const { map } = openMap(new NodeSql(), {}, { options: { historySize: 3 } });
     for (let number = 1; number <= 5; number++) set(map, "key", number);
@@ -285,15 +212,6 @@ describe("the end of keys", () => {
     });
     expect(woken.map.dueAtMs).toBeUndefined();
     expect(stateOf(woken.map, 20_000)).toEqual({});
-  });
-
-  it("[Z6] comes before a late change of the key, also if the alarm is late", () => {
-    const options = { mode: "recoverable", keyTtlMs: 10_000 } as const;
-    const { channel, map } = openMap(new NodeSql(), options);
-    set(map, "a", 1);
-    expect(set(map, "a", 2, { nowMs: 10_000, keyMode: "if_new" })).toMatchObject(changed(3));
-    expect(changesOf(channel, 10_000)).toEqual(["a=1", "-a", "a=2"]);
-    expect(unset(map, "a", { nowMs: 20_000 })).toMatchObject({ reason: "key_not_found" });
   });
 
   it("[Z6] comes before a change of a key whose turn hasn't come among many", () => {
@@ -434,30 +352,3 @@ describe("a publish with if_offset", () => {
     expect(publish(1)).toMatchObject({ outcome: "published", position: { offset: 2 } });
   });
 });
-
-/** Reads the state of a map in pages, and does something after each of them but the last one. */
-function readWhile(
-  channel: Channel,
-  limit: number,
-  afterPage: () => void,
-): { state: Record<string, string>; position: StreamPosition } {
-  const state: Record<string, string> = {};
-  let cursor = "";
-  let since: StreamPosition | undefined;
-  for (;;) {
-    const page: MapPageOutcome | undefined = mapOf(channel)?.page(
-      { cursor, limit, ...(since && { since }) },
-      0,
-      1_000_000,
-    );
-    if (page?.outcome !== "map_state") throw new Error("the page can't be read");
-    for (const { key = "", data } of page.publications) {
-      if (key in state) throw new Error(`${key} was read twice`);
-      state[key] = textOf(data);
-    }
-    ({ cursor } = page);
-    since ??= page.position;
-    if (cursor === "") return { state, position: since };
-    afterPage();
-  }
-}

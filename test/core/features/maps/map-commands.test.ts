@@ -251,13 +251,6 @@ describe("a change of a map in a namespace with hooks", () => {
     ]);
   });
 
-  it("[A5] isn't asked about in a channel whose subscribers alone may publish", () => {
-    const fixture = newFixture();
-    const connection = fixture.connected();
-    expect(fixture.ask(connection, publish(2, "$limited:a"))).toStrictEqual([denied(2)]);
-    expect(fixture.backend.takeAsked()).toStrictEqual([]);
-  });
-
   it("[Q3] holds later commands for the channel back until the backend has decided", () => {
     const fixture = newFixture();
     const { backend, channels } = fixture;

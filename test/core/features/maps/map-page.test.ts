@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mapLimits } from "../../../../src/features/maps/limits.ts";
-import { pageRows, readPage } from "../../../../src/features/maps/map-page.ts";
+import { pageRows, readPage } from "../../../../src/features/maps/map-outcomes.ts";
 import type { MapEntry, MapState } from "../../../../src/features/maps/map-state.ts";
 import { StateMemory } from "../../../../src/features/maps/state-memory.ts";
 import { StateTable } from "../../../../src/features/maps/state-table.ts";

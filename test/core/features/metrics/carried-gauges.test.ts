@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { collectorOf } from "../../../../src/features/metrics/collectors.ts";
+import { collectorOf, CarriedGauges } from "../../../../src/features/metrics/collectors.ts";
 import { metricsLimits } from "../../../../src/features/metrics/limits.ts";
-import { CarriedGauges } from "../../../../src/features/metrics/carried-gauges.ts";
 
 const gauges = (value: number) => [{ series: "centrifugo_node_num_channels", value }];
 

@@ -75,13 +75,6 @@ describe("the counters of the day's beginning", () => {
     expect(today(totals, midnightMs + hourMs)).toEqual({ added: 2, sinceMs: midnightMs });
   });
 
-  it("[J9] never began later than now, if the clock was set back within the day", () => {
-    const totals = new Totals(new NodeSql());
-    counted(totals, 5, midnightMs + 5 * hourMs);
-    const backMs = midnightMs + hourMs;
-    expect(today(totals, backMs)).toEqual({ added: 5, sinceMs: backMs });
-  });
-
   it("[J9] cost one row a day, and reading them none", () => {
     const sql = new NodeSql();
     const counting = new CountingSql(sql);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { channelCounts } from "../../../../src/features/metrics/channel-counts.ts";
+import { channelCounts } from "../../../../src/features/metrics/object-metrics.ts";
 import { Counts } from "../../../../src/features/metrics/counts.ts";
 import { openMap, set, unset } from "../../../contract/open-map.ts";
 import { NodeSql } from "../../../support/node-sql.ts";

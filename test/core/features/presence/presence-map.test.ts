@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MirrorToldReply } from "../../../../src/features/maps/mirror/mirror-map.ts";
 import { mirrorChange, PresenceMap } from "../../../../src/features/presence/presence-map.ts";
 import type { PresenceKind } from "../../../../src/contract/relay-request.ts";
-import type { PresenceChange } from "../../../../src/features/presence/presence-call.ts";
+import type { PresenceChange } from "../../../../src/features/presence/presence-teller.ts";
 import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { limits } from "../../../../src/limits.ts";
 import { parseJsonText } from "../../../../src/protocol/json/text.ts";

@@ -22,12 +22,6 @@ describe("presence", () => {
     expect(presentClients(channel.hub.subscribers)).toEqual([bob.info]);
     expect([...sql.rows("SELECT name FROM sqlite_master")]).toEqual([]);
   });
-
-  it("[P1] leaves out subscribers without presence", () => {
-    const hidden = new RecordingSubscriber("hidden", { present: false });
-    const seen = new RecordingSubscriber("seen");
-    expect(presentClients([hidden, seen])).toEqual([seen.info]);
-  });
 });
 
 describe.each([1, 2, 100])("a listing in slices of %i", (size) => {

@@ -85,26 +85,6 @@ describe("a gateway whose clients track keys", () => {
     ]);
   });
 
-  it("[SP2] sends nothing that waits when the client has got a later version from elsewhere", () => {
-    const { fixture, tracker } = tracked("a", "b");
-    const batch = { v: 1, channel, instance, epoch: "e" } as const;
-    fixture.tracking.receive({ ...batch, changes: [change("a", 5), change("b", 5)] }, 0);
-    tracker.track(["a", 6n], ["b", 4n]);
-    while (fixture.tracking.sending) fixture.tracking.sendSlice();
-    expect(tracker.received).toEqual(["b@5"]);
-  });
-
-  it("[SP6] tells a client a value again that says it has none, though it was sent it before", () => {
-    const { fixture, tracker } = tracked("a");
-    fixture.take([change("a", 5)]);
-    // Its signature has expired, so that it has forgotten the key, and it has another one now.
-    tracker.track("a");
-    fixture.answer([change("a", 5)]);
-    expect(tracker.replies.at(-1)).toEqual({ outcome: "tracking", newer: [change("a", 5)] });
-    fixture.take([change("a", 5), change("a", 4)]);
-    expect(tracker.received).toEqual(["a@5"]);
-  });
-
   it("[SP9] tracks nothing that the channel's object refuses, and goes on with what it did before", () => {
     const { fixture, tracker } = tracked("a");
     tracker.track("a", "b");
@@ -281,17 +261,6 @@ describe("[SP13] a gateway with clients that get deltas", () => {
     fixture.answer([long(5)]);
     fixture.take([long(6)]);
     expect([another.deltas, one.deltas.at(-1)]).toEqual([[false], true]);
-  });
-
-  it("makes deltas of what each client was sent, also of a backend that gives two values one version", () => {
-    const fixture = new Fixture();
-    const [one, late] = [new Tracker("c1", fixture, true), new Tracker("c2", fixture, true)];
-    one.track("a");
-    fixture.answer([long(1)]);
-    late.track("a");
-    fixture.answer([{ ...long(1), version: 2n }]);
-    for (const version of [2, 3]) fixture.take([long(version)]);
-    expect([one.deltas, late.deltas]).toEqual([[true, true], [false]]);
   });
 
   it("[SP21] keeps limits.keyBasesLengthMax characters of values, and sends others in full", () => {

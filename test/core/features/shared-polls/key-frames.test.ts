@@ -4,7 +4,6 @@ import { limits } from "../../../../src/limits.ts";
 import type { Codec } from "../../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { KeyFrames } from "../../../../src/features/shared-polls/key-frames.ts";
-import { SdkDecoder } from "../../delta/sdk-decoder.ts";
 import { longValue } from "../../../support/long-value.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { json } from "../../api/channel-config.ts";
@@ -135,70 +134,11 @@ describe("the frames to those who track keys", () => {
   });
 });
 
-/** Which of the frames' publications are deltas, and their values as the SDK decodes them. */
-function decoded({ frames }: Receiver): readonly (readonly [delta: boolean, value: number])[] {
-  const decoder = new SdkDecoder("text");
-  return frames
-    .flatMap((frame) => frame.split("\n"))
-    .map((line) => {
-      const { push }: { push: { pub: { data: string; delta?: true } } } = JSON.parse(line);
-      const { data, delta = false } = push.pub;
-      const { value }: { value: number } = JSON.parse(
-        JSON.stringify(decoder.receive({ data, delta })),
-      );
-      return [delta, value];
-    });
-}
-
 describe("[SP13] the frames to those who get deltas", () => {
   const values = [1, 2, 3, 4].map((version) => change("a", version, longValue(version)));
   const [first, second, third, fourth] = values;
   if (first === undefined || second === undefined || third === undefined || fourth === undefined)
     throw new Error("none");
-
-  it("have the difference from what the connection was sent last, and the full value without that", () => {
-    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
-    const receiver = new Receiver(jsonCodec, true);
-    const plain = new Receiver();
-    for (const [one, base] of [[first], [second, first.data], [third]] as const) {
-      frames.collect(receiver, one, base);
-      frames.collect(plain, one, base);
-      frames.sendSlice();
-    }
-    expect(decoded(receiver)).toEqual([
-      [false, 1],
-      [true, 2],
-      [false, 3],
-    ]);
-    expect(plain.frames.map((frame) => frame.includes("delta"))).toEqual([false, false, false]);
-  });
-
-  it("skip what was never sent: a later change is made of what was", () => {
-    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
-    const receiver = new Receiver(jsonCodec, true);
-    frames.collect(receiver, first);
-    frames.sendSlice();
-    frames.collect(receiver, second, first.data);
-    frames.collect(receiver, third, second.data);
-    frames.sendSlice();
-    frames.collect(receiver, fourth, third.data);
-    frames.sendSlice();
-    expect(decoded(receiver)).toEqual([
-      [false, 1],
-      [true, 3],
-      [true, 4],
-    ]);
-  });
-
-  it("tell of a removal without data", () => {
-    const frames = new KeyFrames<Receiver>("prices:eu", 1_000);
-    const receiver = new Receiver(jsonCodec, true);
-    frames.collect(receiver, { key: "a", data: new Uint8Array(), offset: 0, removed: true });
-    frames.sendSlice();
-    expect(receiver.frames).toEqual([
-      '{"push":{"channel":"prices:eu","pub":{"key":"a","removed":true}}}',
-    ]);
-  });
 
   it("[D5] [SP21] are made of limits.deltaBasesMax bases at most, and in full from any other", () => {
     const frames = new KeyFrames<Receiver>("prices:eu", 1_000);

@@ -23,17 +23,6 @@ function cycleOf(count: number, { intervalMs = 1_000, batchMax = 2 } = {}) {
 }
 
 describe("the cycle of a shared poll", () => {
-  it("[SP3] asks for all keys in batches, once in each interval", () => {
-    const { cycle, next, nextAll } = cycleOf(5);
-    expect(next(999)).toBeUndefined();
-    expect(cycle.dueAtMs(999)).toBe(1_000);
-    const questions = nextAll(1_000);
-    expect(questions.map(({ keys }) => keys)).toEqual([["k0", "k1"], ["k2", "k3"], ["k4"]]);
-    for (const question of questions) cycle.ended(question, "answered", 1_100);
-    expect([next(1_999), cycle.dueAtMs(1_999)]).toEqual([undefined, 2_000]);
-    expect(nextAll(2_000)).toHaveLength(3);
-  });
-
   it("[SP4] begins again only after all questions of the cycle before were answered", () => {
     const { cycle, next, nextAll } = cycleOf(4);
     const [first, second] = nextAll(1_000);

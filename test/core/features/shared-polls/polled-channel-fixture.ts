@@ -1,4 +1,4 @@
-import { OwnTracking } from "../../../../src/features/shared-polls/own-tracking.ts";
+import { OwnTracking } from "../../../../src/features/shared-polls/local-tracks.ts";
 import { SharedPoll } from "../../../../src/features/shared-polls/shared-poll.ts";
 import type { ObjectPart } from "../../../../src/object/part.ts";
 import { json } from "../../api/channel-config.ts";

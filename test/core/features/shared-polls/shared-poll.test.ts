@@ -69,23 +69,6 @@ describe("values without versions", () => {
 });
 
 describe("values with versions", () => {
-  it("[SP2] are told if they are newer, and no older one after them", () => {
-    const fixture = new PollFixture(versioned);
-    fixture.track("g", "a");
-    fixture.answerAll({ a: ["1", 5n] });
-    expect(fixture.delivered("g")).toEqual(["a@5=1"]);
-    const question = fixture.questions();
-    expect(question).toEqual([]);
-    fixture.nowMs = 10_000;
-    const [asked] = fixture.questions();
-    expect(asked?.items).toEqual([{ key: "a", version: 5n }]);
-    expect(fixture.poll.publish(published("a", "2", 9n))).toBe("taken");
-    const item = { key: "a", data: trustedJsonText("0"), version: 8n };
-    if (asked !== undefined) fixture.poll.answered(asked, { items: [item], epoch: "" }, 10_000);
-    expect(fixture.delivered("g")).toEqual(["a@9=2"]);
-    expect(fixture.track("h", "a")).toEqual(["a@9=2"]);
-  });
-
   it("[SP6] a key is asked for from the version that everybody has who tracks it", () => {
     const fixture = new PollFixture(versioned);
     fixture.track("g", ["a", 7n]);
@@ -152,16 +135,6 @@ describe("values with versions", () => {
 });
 
 describe("whoever tracks a key", () => {
-  it("[SP6] is told at once what is newer than what it has, and the others nothing", () => {
-    const fixture = new PollFixture();
-    fixture.track("g", "a", "b");
-    fixture.answerAll({ a: "1", b: "1" });
-    fixture.delivered("g");
-    expect(fixture.track("h", "a", ["b", 2n])).toEqual(["a@1=1"]);
-    expect(fixture.questions()).toEqual([]);
-    expect([fixture.delivered("g"), fixture.delivered("h")]).toEqual([[], []]);
-  });
-
   it("[SP17] is told later what doesn't fit into the reply", () => {
     const fixture = new PollFixture();
     fixture.track("g", "a", "b");
@@ -245,23 +218,6 @@ describe("whoever tracks a key", () => {
 });
 
 describe("a gateway", () => {
-  it("[SP7] is told of the keys that it tracks, one call at a time", () => {
-    const fixture = new PollFixture();
-    fixture.track("g", "a");
-    fixture.track("h", "b");
-    fixture.answerAll({ a: "1", b: "1" });
-    const calls = fixture.poll.deliveries(0);
-    expect(calls.map(({ gateway, batch }) => [gateway, shown(batch.changes)])).toEqual([
-      ["g", ["a@1=1"]],
-      ["h", ["b@2=1"]],
-    ]);
-    fixture.nowMs = 10_000;
-    fixture.answerAll({ a: "2", b: "1" });
-    expect(fixture.poll.deliveries(10_000)).toEqual([]);
-    for (const call of calls) fixture.poll.delivered(call, { outcome: "taken" }, 10_000);
-    expect(fixture.delivered("g")).toEqual(["a@3=2"]);
-  });
-
   it("[SP7] that fails isn't told of a value after a newer one", () => {
     const fixture = new PollFixture();
     fixture.track("g", "a", "b");
@@ -312,17 +268,6 @@ describe("a gateway", () => {
     fixture.nowMs = 10_000;
     fixture.answerAll({ a: "2", b: "2" });
     expect(fixture.delivered("g")).toEqual(["b@3=2"]);
-  });
-
-  it("[SP8] says which keys of a call nobody tracks there", () => {
-    const fixture = new PollFixture();
-    fixture.track("g", "a", "b");
-    fixture.answerAll({ a: "1", b: "1" });
-    const [call] = fixture.poll.deliveries(0);
-    const reply = { outcome: "taken", untracked: ["a"] } as const;
-    if (call !== undefined) fixture.poll.delivered(call, reply, 0);
-    fixture.nowMs = 10_000;
-    expect(fixture.answerAll({ a: "2", b: "2" })).toEqual(["b"]);
   });
 
   it("[SP8] that isn't called is asked after a while whether it still tracks keys", () => {
@@ -411,25 +356,4 @@ it("[SP19] a gateway's request to untrack keys has no effect after a later one t
   fixture.poll.untrack("g", ["a"], 6);
   fixture.nowMs = 10_000;
   expect(fixture.answerAll({ a: "2" })).toEqual([]);
-});
-
-it("[SP6] a backend is asked for what the watcher lacks that has the least, whoever tracks the key besides", () => {
-  const fixture = new PollFixture({ mode: "versioned" });
-  for (const [watcher, version] of [
-    ["g", 0n],
-    ["h", 7n],
-    ["", 5n],
-  ] as const)
-    fixture.track(watcher, ["a", version]);
-  expect(fixture.questions().map(({ items }) => items)).toEqual([[{ key: "a", version: 0n }]]);
-});
-
-it("[SP6] a connection that gets an older value than others of its watcher have is told the next one", () => {
-  const fixture = new PollFixture(versioned);
-  fixture.track("g", ["a", 2n]);
-  fixture.answerAll({ a: ["1", 1n] });
-  expect(fixture.track("g", "a")).toEqual(["a@1=1"]);
-  fixture.nowMs = 10_000;
-  fixture.answerAll({ a: ["2", 2n] });
-  expect(fixture.delivered("g")).toEqual(["a@2=2"]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { EventCounts } from "../../../../src/features/why/event-counts.ts";
+import { EventCounts } from "../../../../src/features/why/object-trail.ts";
 
 const minutes = 60_000;
 

@@ -3,7 +3,7 @@ import type { GatheredPresence } from "../../../../src/channel/presence.ts";
 import { keyedStreamOf } from "../../../../src/features/index.ts";
 import { keyEnds } from "../../../../src/features/maps/map-commands.ts";
 import { PageReads } from "../../../../src/features/maps/page-reads.ts";
-import { shownSubscriptions } from "../../../../src/features/presence/subscriptions.ts";
+import { shownSubscriptions } from "../../../../src/features/presence/feature.ts";
 import type { ObjectPart } from "../../../../src/object/part.ts";
 import { Gateway } from "../../../../src/gateway/gateway.ts";
 import type { ErrorCode } from "../../../../src/protocol/codes.ts";

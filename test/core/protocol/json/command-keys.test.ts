@@ -1,16 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
-import { mapPhases, subscriptionTypes } from "../../../../src/protocol/command.ts";
 import { decodeCommand } from "../../../../src/protocol/json/decode.ts";
 
 describe("decoding a command about the keys of a map or a shared poll", () => {
-  it("[W1] reads the type and the phase of a subscribe by their numbers", () => {
-    const request = { type: subscriptionTypes.map, phase: mapPhases.state };
-    expect(decodeCommand('{"id":1,"subscribe":{"type":1,"phase":2}}')).toMatchObject({
-      command: { request },
-    });
-  });
-
   it.each([
     ['{"signature":1}', "sub_refresh.track.signature is not a string"],
     ['{"items":1}', "sub_refresh.track.items is not an array"],

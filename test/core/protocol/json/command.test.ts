@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
-import type { Command, ConnectRequest, FilterNode } from "../../../../src/protocol/command.ts";
+import type { Command, ConnectRequest } from "../../../../src/protocol/command.ts";
 import { decodeCommand } from "../../../../src/protocol/json/decode.ts";
-import { valid } from "../valid-json-text.ts";
 
 const absentConnect: ConnectRequest = {
   token: "",
@@ -13,188 +12,13 @@ const absentConnect: ConnectRequest = {
 };
 const absentServerSubscription = { recover: false, epoch: "", offset: 0 };
 
-const absentNode: FilterNode = { op: "", key: "", cmp: "", val: "", vals: [], nodes: [] };
-
-const absentSubscribe = {
-  channel: "",
-  token: "",
-  recover: false,
-  epoch: "",
-  offset: 0,
-  positioned: false,
-  recoverable: false,
-  joinLeave: false,
-  delta: "",
-  flag: 0,
-  type: 0,
-  phase: 0,
-  cursor: "",
-  limit: 0,
-  asc: false,
-};
-
 const absentPublish = { channel: "", type: 0, key: "", removed: false };
 
 describe("decoding a command", () => {
   it.each<[string, Command]>([
-    ["{}", { method: "pong" }],
     ['{"id":0}', { method: "pong" }],
     ['{"id":null,"connect":null}', { method: "pong" }],
     ['{"unknown":1}', { method: "pong" }],
-    ['{"id":1,"connect":{}}', { method: "connect", id: 1, request: absentConnect }],
-    [
-      '{"id":4294967295,"connect":{"token":"t","name":"js","version":"5.8.0","data":{"a":[1]},"subs":{"x":{"recover":true,"offset":9007199254740991,"epoch":"e","channel":"y"}},"headers":{"h":"v"},"flag":1}}',
-      {
-        method: "connect",
-        id: 4_294_967_295,
-        request: {
-          token: "t",
-          data: valid('{"a":[1]}'),
-          name: "js",
-          version: "5.8.0",
-          headers: new Map([["h", "v"]]),
-          subscriptions: new Map([
-            ["x", { recover: true, epoch: "e", offset: 9_007_199_254_740_991 }],
-          ]),
-        },
-      },
-    ],
-    ['{"id":1,"subscribe":{}}', { method: "subscribe", id: 1, request: absentSubscribe }],
-    [
-      '{"id":2,"subscribe":{"channel":"x","token":"t","recover":true,"epoch":"e","offset":9007199254740991,"data":{},"positioned":true,"recoverable":true,"join_leave":true,"delta":"fossil","tf":{"op":"and","nodes":[{"key":"k","cmp":"in","vals":["a"]}]},"flag":3,"type":1,"phase":2,"cursor":"c","limit":10,"asc":true}}',
-      {
-        method: "subscribe",
-        id: 2,
-        request: {
-          channel: "x",
-          token: "t",
-          recover: true,
-          epoch: "e",
-          offset: 9_007_199_254_740_991,
-          positioned: true,
-          recoverable: true,
-          joinLeave: true,
-          delta: "fossil",
-          filter: {
-            ...absentNode,
-            op: "and",
-            nodes: [{ ...absentNode, key: "k", cmp: "in", vals: ["a"] }],
-          },
-          data: valid("{}"),
-          flag: 3,
-          type: 1,
-          phase: 2,
-          cursor: "c",
-          limit: 10,
-          asc: true,
-        },
-      },
-    ],
-    [
-      '{"id":2,"subscribe":{"channel":null,"token":null,"recover":null,"offset":null,"tf":null,"flag":null}}',
-      { method: "subscribe", id: 2, request: absentSubscribe },
-    ],
-    [
-      '{"id":3,"unsubscribe":{"channel":"x"}}',
-      { method: "unsubscribe", id: 3, request: { channel: "x" } },
-    ],
-    [
-      '{"id":4,"publish":{"channel":"x","data":{"a":1.0},"type":1,"key":"k"}}',
-      {
-        method: "publish",
-        id: 4,
-        request: { channel: "x", data: valid('{"a":1.0}'), type: 1, key: "k", removed: false },
-      },
-    ],
-    [
-      '{"id":4,"publish":{"channel":"x","type":1,"key":"k","removed":true}}',
-      {
-        method: "publish",
-        id: 4,
-        request: { channel: "x", type: 1, key: "k", removed: true },
-      },
-    ],
-    ['{"id":4,"publish":{}}', { method: "publish", id: 4, request: absentPublish }],
-    [
-      '{"id":4,"publish":{"data":null}}',
-      {
-        method: "publish",
-        id: 4,
-        request: { ...absentPublish, data: valid("null") },
-      },
-    ],
-    [
-      '{"id":5,"presence":{"channel":"x"}}',
-      { method: "presence", id: 5, request: { channel: "x" } },
-    ],
-    [
-      '{"id":6,"presence_stats":{"channel":"x"}}',
-      { method: "presence_stats", id: 6, request: { channel: "x" } },
-    ],
-    [
-      '{"id":7,"history":{}}',
-      { method: "history", id: 7, request: { channel: "", limit: 0, reverse: false } },
-    ],
-    [
-      '{"id":7,"history":{"channel":"x","limit":-1,"since":{"offset":5,"epoch":"e"},"reverse":true}}',
-      {
-        method: "history",
-        id: 7,
-        request: { channel: "x", limit: -1, since: { offset: 5, epoch: "e" }, reverse: true },
-      },
-    ],
-    [
-      '{"id":7,"history":{"since":{}}}',
-      {
-        method: "history",
-        id: 7,
-        request: { channel: "", limit: 0, since: { offset: 0, epoch: "" }, reverse: false },
-      },
-    ],
-    [
-      '{"id":7,"history":{"since":null,"limit":-0}}',
-      { method: "history", id: 7, request: { channel: "", limit: 0, reverse: false } },
-    ],
-    ['{"id":8,"refresh":{"token":"t"}}', { method: "refresh", id: 8, request: { token: "t" } }],
-    [
-      '{"id":9,"sub_refresh":{"channel":"x","token":"t","type":2,"untrack":["k"]}}',
-      {
-        method: "sub_refresh",
-        id: 9,
-        request: { channel: "x", token: "t", type: 2, track: [], untrack: ["k"] },
-      },
-    ],
-    [
-      '{"id":9,"sub_refresh":{"channel":"x","type":1,"track":[{"signature":"s","items":[{"key":"k","version":2},{}]},{}]}}',
-      {
-        method: "sub_refresh",
-        id: 9,
-        request: {
-          channel: "x",
-          token: "",
-          type: 1,
-          track: [
-            {
-              signature: "s",
-              items: [
-                { key: "k", version: 2n },
-                { key: "", version: 0n },
-              ],
-            },
-            { signature: "", items: [] },
-          ],
-          untrack: [],
-        },
-      },
-    ],
-    [
-      '{"id":10,"rpc":{"method":"m","data":{}}}',
-      { method: "rpc", id: 10, request: { method: "m", data: valid("{}") } },
-    ],
-    ['{"id":10,"rpc":{}}', { method: "rpc", id: 10, request: { method: "" } }],
-    ['{"id":11,"ping":{}}', { method: "ping", id: 11 }],
-    ['{"send":{"data":1}}', { method: "send", id: 0, request: { data: valid("1") } }],
-    ['{"id":12,"send":{}}', { method: "send", id: 12, request: {} }],
     [' { "id" : 13 , "ping" : { } }\r', { method: "ping", id: 13 }],
     [
       String.raw`{"id":14,"ref\u0072esh":{}}`,
@@ -264,50 +88,23 @@ describe("decoding a command", () => {
     }
   });
 
+  // A field of each kind; random commands show of which kind each field is.
   it.each([
     ["connect.token", "is not a string", ["1", "true", "{}", "[]"]],
-    ["connect.name", "is not a string", ["1"]],
     ["connect.subs", "is not an object", ["1", '""', "[]", "true"]],
-    ["rpc.method", "is not a string", ["1", "{}"]],
-    ["subscribe.channel", "is not a string", ["1", "false", '["x"]']],
-    ["subscribe.token", "is not a string", ["0"]],
     ["subscribe.recover", "is not a boolean", ["0", "1", '"true"', "{}"]],
-    ["subscribe.epoch", "is not a string", ["1"]],
     ["subscribe.offset", "is not an unsigned integer", ["-1", "0.5", '"1"', "false", "1e400"]],
     ["subscribe.offset", "is out of range", ["9007199254740992", "18446744073709551615"]],
-    ["subscribe.positioned", "is not a boolean", ["1"]],
-    ["subscribe.recoverable", "is not a boolean", ["1"]],
-    ["subscribe.join_leave", "is not a boolean", ["1"]],
-    ["subscribe.delta", "is not a string", ["true"]],
     ["subscribe.flag", "is not an integer", ["0.5", '"1"']],
     ["subscribe.flag", "is out of range", ["9007199254740992", "-9007199254740992"]],
     ["subscribe.type", "is not an integer", ["0.5", '"1"']],
     ["subscribe.type", "is out of range", ["2147483648", "-2147483649"]],
-    ["subscribe.phase", "is not an integer", ["0.5", '"1"']],
-    ["subscribe.cursor", "is not a string", ["1"]],
     [
       "subscribe.cursor",
       `exceeds ${limits.mapCursorBytesMax} bytes`,
       [JSON.stringify("é".repeat(limits.mapCursorBytesMax / 2 + 1))],
     ],
-    ["subscribe.limit", "is not an integer", ["0.5"]],
-    ["subscribe.asc", "is not a boolean", ["1"]],
-    ["unsubscribe.channel", "is not a string", ["1"]],
-    ["publish.channel", "is not a string", ["1"]],
-    ["publish.type", "is not an integer", ["{}"]],
-    ["publish.key", "is not a string", ["1"]],
-    ["publish.removed", "is not a boolean", ["1"]],
-    ["presence.channel", "is not a string", ["1"]],
-    ["presence_stats.channel", "is not a string", ["1"]],
-    ["history.channel", "is not a string", ["1"]],
-    ["history.limit", "is not an integer", ["1.5", '"1"']],
-    ["history.limit", "is out of range", ["2147483648", "-2147483649"]],
     ["history.since", "is not an object", ["1", '""', "[]", "false"]],
-    ["history.reverse", "is not a boolean", ["1"]],
-    ["refresh.token", "is not a string", ["1"]],
-    ["sub_refresh.channel", "is not a string", ["1"]],
-    ["sub_refresh.token", "is not a string", ["1"]],
-    ["sub_refresh.type", "is not an integer", ['"1"']],
     ["sub_refresh.track", "is not an array", ["{}"]],
     ["sub_refresh.track", "has an entry that is not an object", ["[1]"]],
     ["sub_refresh.untrack", "has an entry that is not a string", ["[1]"]],

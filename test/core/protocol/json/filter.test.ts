@@ -32,25 +32,6 @@ describe("decoding a tags filter", () => {
     expect(decoded(fields)).toStrictEqual({ filter: filterNode({}), complaints: [] });
   });
 
-  it("[D4] reads what an SDK sends", () => {
-    const tf = {
-      op: "and",
-      nodes: [
-        { key: "ticker", cmp: "in", vals: ["BTC", "ETH"] },
-        { op: "not", nodes: [{ key: "price", cmp: "gt", val: "50000" }] },
-      ],
-    };
-    const price = filterNode({ key: "price", cmp: "gt", val: "50000" });
-    const filter = filterNode({
-      op: "and",
-      nodes: [
-        filterNode({ key: "ticker", cmp: "in", vals: ["BTC", "ETH"] }),
-        filterNode({ op: "not", nodes: [price] }),
-      ],
-    });
-    expect(decoded(tf)).toStrictEqual({ filter, complaints: [] });
-  });
-
   it("[D4] reads any tree as it is", () => {
     fc.assert(
       fc.property(anyFilter, (filter) => {

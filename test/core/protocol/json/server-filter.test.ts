@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
-import { parseServerFilter } from "../../../../src/protocol/json/server-filter.ts";
+import { parseServerFilter } from "../../../../src/protocol/json/decode.ts";
 import type { JsonValue } from "../../../../src/protocol/wire-value.ts";
 import { filterNode } from "../any-filter.ts";
 

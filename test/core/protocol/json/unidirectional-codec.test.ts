@@ -1,10 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../../src/limits.ts";
 import type { Message } from "../../../../src/protocol/codec.ts";
 import { codecNamed } from "../../../../src/protocol/codecs.ts";
 import { disconnectCodes, unsubscribeCodes } from "../../../../src/protocol/codes.ts";
-import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
+import { unidirectionalCodec } from "../../../../src/protocol/json/codec.ts";
 import { jsonText } from "../random-json-text.ts";
 import { valid } from "../valid-json-text.ts";
 
@@ -102,13 +101,6 @@ describe("the frame of a unidirectional client", () => {
     }
     expect(unidirectionalCodec.decodeFrame(Uint8Array.of(0x7b, 0xff, 0x7d)).malformed).toBe(
       "the frame is not valid UTF-8",
-    );
-  });
-
-  it("[B1] names no more channels than anybody may have", () => {
-    expect(requestOf(naming(limits.channelLimitMax))).toBeDefined();
-    expect(unidirectionalCodec.decodeFrame(naming(limits.channelLimitMax + 1)).malformed).toMatch(
-      /^connect\.subs has over/,
     );
   });
 
@@ -218,9 +210,3 @@ describe("a message to a unidirectional client", () => {
     }
   });
 });
-
-/** A request that names so many channels. */
-function naming(count: number): string {
-  const subs = Array.from({ length: count }, (_, index) => [`c${index}`, {}]);
-  return JSON.stringify({ subs: Object.fromEntries(subs) });
-}

@@ -5,7 +5,7 @@ import type { DecodedFrame } from "../../../../src/protocol/codec.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { protobufCodec } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes, hex, proto, sdkCodec, writeFrame } from "./peers.ts";
-import { sentCommand } from "../random-command.ts";
+import { sentCommand, withBytes } from "../random-command.ts";
 
 const commandType = proto.lookupType("Command");
 const sentFrame = fc.array(sentCommand, { minLength: 1, maxLength: 5 }).map((sent) => ({
@@ -145,13 +145,4 @@ function objection({ commands, malformed }: DecodedFrame): string | undefined {
   if (malformed === undefined || /^[a-z_.]+( [A-Za-z0-9_,'-]+)*$/u.test(malformed))
     return undefined;
   return `it was called ${malformed}`;
-}
-
-/** The same command for Protobuf, where `data` are bytes. */
-function withBytes(wire: object): object {
-  const members = Object.entries(wire).map(([name, member]) => {
-    const encoded = typeof member === "object" && member !== null && "data" in member;
-    return [name, encoded ? { ...member, data: Buffer.from(JSON.stringify(member.data)) } : member];
-  });
-  return Object.fromEntries(members);
 }

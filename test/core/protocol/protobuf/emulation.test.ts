@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeEmulation } from "../../../../src/protocol/protobuf/emulation.ts";
+import { decodeEmulation } from "../../../../src/transport/emulation.ts";
 import { bytes, hex, proto, sdkCodec } from "./peers.ts";
 
 const emulationType = proto.lookupType("EmulationRequest");

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { limits } from "../../../../src/limits.ts";
 import { joinBinaryFrame as joinFrame } from "../../../../src/protocol/bytes.ts";
-import { decodeFrame } from "../../../../src/protocol/protobuf/decode.ts";
+import { decodeFrame } from "../../../../src/protocol/protobuf/codec.ts";
 import { bytes } from "./peers.ts";
 
 const ping = { method: "ping", id: 1 };
@@ -47,25 +46,6 @@ describe("decoding a Protobuf frame", () => {
       commands: [ping],
       malformed,
     });
-  });
-
-  it("[W5] returns the commands before the malformed one, and none after it", () => {
-    expect(decodeFrame(bytes("04 0801 5a00  02 0802  00"))).toStrictEqual({
-      commands: [ping],
-      malformed: "the command has an id but no method",
-    });
-  });
-
-  it("[B1] takes as many commands as the limit says", () => {
-    const decoded = decodeFrame(new Uint8Array(limits.frameCommandsMax));
-    expect(decoded.commands).toHaveLength(limits.frameCommandsMax);
-    expect(decoded.malformed).toBeUndefined();
-  });
-
-  it("[B1] refuses the command beyond the limit and returns those before", () => {
-    const decoded = decodeFrame(new Uint8Array(limits.frameCommandsMax + 1));
-    expect(decoded.commands).toHaveLength(limits.frameCommandsMax);
-    expect(decoded.malformed).toBe(`the frame has over ${limits.frameCommandsMax} commands`);
   });
 });
 

@@ -8,6 +8,21 @@ export const proto = parse(
   { keepCase: true },
 ).root;
 
+/** The fields of client.proto that the server never sends, by message (docs/protocol.md 1.2 and 1.3). */
+export const neverSentFields = {
+  Reply: ["ping"],
+  Push: ["id", "message", "connect"],
+  SubscribeResult: ["id"],
+  RefreshResult: ["client", "version"],
+  Disconnect: ["reconnect"],
+  Publication: ["time", "channel"],
+};
+
+/** The fields of client.proto that Dormouse ignores, by message (docs/protocol.md 1.3). */
+export const ignoredFields = {
+  ConnectRequest: ["flag"],
+};
+
 /** Messages in a frame, read with client.proto. */
 export function readFrame(type: Type, frame: Uint8Array): unknown[] {
   const messages: unknown[] = [];

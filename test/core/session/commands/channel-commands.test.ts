@@ -60,13 +60,6 @@ describe.each([["publish"], ["presence"], ["presence_stats"], ["history"]])("%s"
     const fixture = openFixture();
     expect(fixture.ask(fixture.connected(), about(name))).toStrictEqual(badRequest);
   });
-
-  it("[A1] is refused where the configuration doesn't open it", () => {
-    const closed = new ChannelFixture({
-      options: { ...open, presence: true, history_size: 5, history_ttl: "60s" },
-    });
-    expect(closed.ask(closed.subscribed(), about("room"))).toStrictEqual(denied);
-  });
 });
 
 describe("a publish", () => {
@@ -130,16 +123,6 @@ describe("a publish", () => {
     expect(fixture.ask(fixture.connected(), publish(`"type":1`))).toStrictEqual(denied);
   });
 
-  it("[A1] may be allowed to subscribers only", () => {
-    const fixture = new ChannelFixture({
-      options: { ...open, allow_publish_for_subscriber: true },
-    });
-    expect(fixture.ask(fixture.connected(), publish(`"data":1`))).toStrictEqual(denied);
-    expect(fixture.ask(fixture.subscribed("7"), publish(`"data":1`)).at(-1)).toBe(
-      `{"id":3,"publish":{}}`,
-    );
-  });
-
   it("[B3] to sockets that are together too far behind is answered 111, and not done", () => {
     const fixture = new ChannelFixture({
       options,
@@ -201,14 +184,6 @@ describe("presence", () => {
     expect(fixture.ask(fixture.connected(), command)).toStrictEqual(notAvailable);
     const closed = new ChannelFixture({ options: open });
     expect(closed.ask(closed.connected(), command)).toStrictEqual(notAvailable);
-  });
-
-  it.each([[presence], [stats]])("[A1] may be for subscribers only: %s", (command) => {
-    const fixture = new ChannelFixture({
-      options: { ...open, presence: true, allow_presence_for_subscriber: true },
-    });
-    expect(fixture.ask(fixture.connected(), command)).toStrictEqual(denied);
-    expect(fixture.ask(fixture.subscribed("7"), command)).not.toStrictEqual(denied);
   });
 });
 
@@ -286,20 +261,5 @@ describe("history", () => {
     expect(fixture.ask(fixture.connected(), history(""))).toStrictEqual(notAvailable);
     const closed = new ChannelFixture({ options: open });
     expect(closed.ask(closed.connected(), history(""))).toStrictEqual(notAvailable);
-  });
-
-  it("[A1] may be for subscribers only", () => {
-    const fixture = new ChannelFixture({
-      options: {
-        ...open,
-        ...options,
-        allow_history_for_client: false,
-        allow_history_for_subscriber: true,
-      },
-    });
-    expect(fixture.ask(fixture.connected(), history(""))).toStrictEqual(denied);
-    expect(fixture.ask(fixture.subscribed("7"), history(""))).toStrictEqual([
-      `{"id":3,"history":{"publications":[],"epoch":"epoch1","offset":0}}`,
-    ]);
   });
 });

@@ -35,21 +35,6 @@ describe("commands for a channel during a subscribe to it", () => {
     ]);
   });
 
-  it("[O6] don't delay commands for another channel, or for none", () => {
-    const fixture = new ManyChannelsFixture();
-    const connection = fixture.subscribed("b");
-    const frame = [subscribe(3, "a"), publish(4, "b"), unsubscribe(5, "b"), `{"id":6,"rpc":{}}`];
-    expect(fixture.ask(connection, frame.join("\n"))).toStrictEqual([
-      `{"id":6,"error":{"code":108,"message":"not available"}}`,
-    ]);
-    expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "publish b 4", "leave b"]);
-    fixture.channels.answerPublish("b");
-    expect(connection.takeSent()).toStrictEqual([
-      `{"id":4,"publish":{}}`,
-      `{"id":5,"unsubscribe":{}}`,
-    ]);
-  });
-
   it("[O6] waits again for a subscribe among it", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();

@@ -20,28 +20,6 @@ function fill(waiting: CommandQueue, key: string, count: number): number {
 }
 
 describe("waiting commands", () => {
-  it("[O6] wait for the command in progress, and for nothing else", () => {
-    const waiting = new CommandQueue();
-    waiting.open("a");
-    expect(waiting.isOpen("a")).toBe(true);
-    expect(waiting.isOpen("b")).toBe(false);
-    waiting.close("a");
-    expect(waiting.isOpen("a")).toBe(false);
-  });
-
-  it("[O6] are given in the order in which they came, each key by itself", () => {
-    const waiting = new CommandQueue();
-    waiting.open("a");
-    waiting.open("b");
-    const [first, second, third] = [command(1), command(2), command(3)];
-    waiting.enqueue("a", first);
-    waiting.enqueue("b", second);
-    waiting.enqueue("a", third);
-    expect(waiting.close("a")).toStrictEqual([first, third]);
-    expect(waiting.close("a")).toStrictEqual([]);
-    expect(waiting.close("b")).toStrictEqual([second]);
-  });
-
   it("[B1] are limited in number, all keys together, and each finished one makes space", () => {
     const waiting = new CommandQueue();
     waiting.open("a");

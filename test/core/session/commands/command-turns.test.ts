@@ -42,20 +42,6 @@ describe("commands that waited for another one", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual([published(most), "history b"]);
   });
 
-  it("[B17] are carried out in turns although several reads that they waited for end together", () => {
-    const { fixture, turns } = inTurns();
-    const connection = fixture.connected();
-    const reads = numbers(limits.readsUnderWayMax + 1).map(() => history);
-    const waiting = numbers(most + 10).map(publish);
-    fixture.send(connection, [...reads, ...waiting].join("\n"));
-    fixture.channels.takeCalls();
-    for (const _ of numbers(3)) fixture.channels.answerHistory("b");
-    expect(publishes(fixture)).toStrictEqual(numbers(most - 1).map(published));
-    turns.shift()?.();
-    expect(publishes(fixture)).toStrictEqual(numbers(11).map((one) => published(most - 1 + one)));
-    expect(turns).toStrictEqual([]);
-  });
-
   it("[B17] are carried out in turns although some of them wait again, for reads that end together", () => {
     const { fixture, turns } = inTurns();
     const connection = fixture.connected();

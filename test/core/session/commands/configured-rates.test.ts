@@ -3,7 +3,7 @@ import type { Refusal } from "../../../../src/access/refusal.ts";
 import { limits } from "../../../../src/limits.ts";
 import { CommandRateLimit } from "../../../../src/session/rate-limit.ts";
 import { configured } from "../../../support/configured.ts";
-import { publish, subscribe, tooMany, unsubscribe } from "../frames.ts";
+import { publish, subscribe, unsubscribe } from "../frames.ts";
 import { startMs } from "../channel-fixture.ts";
 import { ManyChannelsFixture } from "../many-channels-fixture.ts";
 import type { TestConnection } from "../test-connection.ts";
@@ -52,19 +52,6 @@ describe("a connection with a configured rate", () => {
       expect(granted(fixture, fixture.connected(), ask(method, 3), 2)).not.toContain(false);
     },
   );
-
-  it("[B7] [B22] of publishes isn't made to wait longer by what was refused", () => {
-    const fixture = limited({ publish: per10s(2) });
-    const connection = fixture.connected();
-    const one = publish(3, "room");
-    expect(granted(fixture, connection, one, 4)).toStrictEqual([true, true, false, false]);
-    fixture.nowMs += 4_999;
-    expect(granted(fixture, connection, one, 1)).toStrictEqual([false]);
-    fixture.nowMs += 1;
-    expect(granted(fixture, connection, one, 2)).toStrictEqual([true, false]);
-    fixture.nowMs += 60_000;
-    expect(granted(fixture, connection, one, 3)).toStrictEqual([true, true, false]);
-  });
 
   it("[B7] [B21] must keep each of several, and takes nothing from one because of another", () => {
     const buckets = [
@@ -152,15 +139,6 @@ describe("a connection with a configured rate", () => {
       "W1: channel.without_namespace: presence is off",
       "B7: the connection or its channel is over a limit for now",
     ]);
-  });
-
-  it("[B7] [B22] [W1] is answered in the place of the command, and nothing is published", () => {
-    const fixture = limited({ publish: per10s(1) });
-    const connection = fixture.connected();
-    fixture.send(connection, publish(3, "room"));
-    fixture.channels.takeCalls();
-    expect(fixture.ask(connection, publish(4, "room"))).toStrictEqual([tooMany(4)]);
-    expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 });
 

@@ -46,33 +46,6 @@ describe("a connection that asks too fast", () => {
     expect(fixture.channels.known).toStrictEqual([]);
   });
 
-  it("[B7] may subscribe again as time passes", () => {
-    const fixture = new ManyChannelsFixture({ client: { channel_limit: 1 } });
-    const connection = fixture.connected();
-    for (let id = 0; id < limits.subscribesBurst; id++)
-      fixture.send(connection, subscribe(10 + id, "news"));
-    connection.takeSent();
-    fixture.nowMs += 1_000;
-    for (let id = 0; id < limits.subscribesPerSecond; id++)
-      fixture.send(connection, subscribe(2_000 + id, "news"));
-    expect(connection.takeSent().some((frame) => frame.includes(`"code":111`))).toBe(false);
-    expect(fixture.ask(connection, subscribe(3, "news"))).toStrictEqual([tooMany(3)]);
-  });
-
-  it("[B8] may name further channels as time passes", () => {
-    const fixture = new ManyChannelsFixture();
-    const connection = fixture.connected();
-    const burst = fixture.config.client.channelLimit + limits.newChannelsBurst;
-    const ask = (name: string): readonly string[] =>
-      fixture.ask(connection, `{"id":3,"presence":{"channel":"${name}"}}`);
-    for (let count = 0; count < burst; count++)
-      expect(ask(`new${count}`)[0]).toContain(`"code":108`);
-    fixture.nowMs += 1_000;
-    for (let count = 0; count < limits.newChannelsPerSecond; count++)
-      expect(ask(`later${count}`)[0]).toContain(`"code":108`);
-    expect(ask("one too many")).toStrictEqual([tooMany(3)]);
-  });
-
   it("[B8] is answered 111 for further channels, not for those that it named before or follows", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.subscribed("home");

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { disconnectCodes } from "../../../../src/protocol/codes.ts";
 import type { VerifiedTokens } from "../../../../src/session/ports.ts";
 import { ChannelFixture } from "../channel-fixture.ts";
 import { subscriptionToken } from "../verified-tokens.ts";
@@ -102,14 +101,6 @@ describe("a closed session", () => {
     fixture.end(connection);
     expect(connection.takeSent()).toStrictEqual([]);
     expect(fixture.channel.hub.size).toBe(0);
-  });
-
-  it("[S4] isn't closed again", () => {
-    const fixture = new ChannelFixture();
-    const connection = fixture.connected();
-    connection.session.disconnect(disconnectCodes.internalServerError);
-    connection.session.disconnect(disconnectCodes.badRequest);
-    expect(connection.takeSent()).toStrictEqual(["close 3004 internal server error"]);
   });
 
   it("[S4] is still closed after hibernation, although its socket is listed", () => {

@@ -196,24 +196,6 @@ describe("the token of the upgrade", () => {
       `{"id":1,"error":{"code":109,"message":"token expired"}}`,
     ]);
   });
-
-  it.each([[startSeconds], [startSeconds - 1_000]])(
-    "[C3] is answered 110 when it named an end that had passed: %i",
-    (expireAtSeconds) => {
-      const fixture = new ChannelFixture();
-      const connection = fixture.open({ claims: { ...claims, expireAtSeconds } });
-      expect(fixture.ask(connection, connect)).toStrictEqual([
-        `{"id":1,"error":{"code":110,"message":"expired"}}`,
-      ]);
-      expect(connection.saved.phase).toBe("refused");
-    },
-  );
-
-  it("[A1] without a user closes 3507 where that is not allowed", () => {
-    const fixture = new ChannelFixture({ client: { disallow_anonymous_connection_tokens: true } });
-    const connection = fixture.open({ claims: { user: "", expireAtSeconds: 0 } });
-    expect(fixture.ask(connection, connect)).toStrictEqual(["close 3507 permission denied"]);
-  });
 });
 
 describe("a connect whose claims don't fit an attachment", () => {

@@ -49,19 +49,6 @@ describe("a connection whose credentials end", () => {
     fixture.pass(3_599_999);
     expect(connection.takeSent()).toStrictEqual([]);
   });
-
-  it("[O5] leaves on that way too", () => {
-    const fixture = new ChannelFixture({ client: quiet, options });
-    const observer = fixture.subscribed("7");
-    const connection = connectedUntil(fixture, startSeconds + 100);
-    fixture.send(connection, `{"id":2,"subscribe":{"channel":"room"}}`);
-    fixture.dropSent();
-    fixture.pass(125_000);
-    expect(connection.takeSent()).toStrictEqual(["close 3005 connection expired"]);
-    expect(observer.takeSent()).toStrictEqual([
-      `{"push":{"channel":"room","leave":{"info":{"user":"42","client":"c2"}}}}`,
-    ]);
-  });
 });
 
 describe("a subscription whose token ends", () => {
@@ -89,18 +76,6 @@ describe("a subscription whose token ends", () => {
       ]);
     },
   );
-
-  it("[O5] leaves once, before its disconnect", () => {
-    const fixture = new ChannelFixture({ client: quiet, options });
-    const observer = fixture.subscribed("7");
-    const connection = subscribedUntil(fixture, startSeconds + 100);
-    fixture.pass(125_000);
-    fixture.end(connection);
-    expect(connection.takeSent()).toStrictEqual([ended]);
-    expect(observer.takeSent()).toStrictEqual([
-      `{"push":{"channel":"room","leave":{"info":{"user":"42","client":"c2"}}}}`,
-    ]);
-  });
 
   it("[C5] can end in the same moment in which a ping is due", () => {
     const fixture = new ChannelFixture({ client: { ping_interval: "125s" }, options });
@@ -144,13 +119,5 @@ describe("when something is due", () => {
     const connection = fixture.connected("42", { keepalive: "client" });
     expect(connection.session.dueAtMs(startMs)).toBe(Number.POSITIVE_INFINITY);
     expect(connection.session.pingDueAtMs(startMs)).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it("[C5] is the end for a client that pings by itself", () => {
-    const fixture = new ChannelFixture({ client });
-    const connection = fixture.open({ keepalive: "client" });
-    const end = connectionToken("42", { expireAtSeconds: startSeconds + 90 });
-    fixture.send(connection, `{"id":1,"connect":{}}`, end);
-    expect(connection.session.dueAtMs(startMs)).toBe(startMs + 115_000);
   });
 });

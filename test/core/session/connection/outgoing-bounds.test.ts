@@ -100,18 +100,6 @@ describe("the messages for a client", () => {
     expect(page.length).toBeGreaterThan(1_000_000);
   });
 
-  it("[R4] never include a recovery beyond the queue: the client isn't recovered", () => {
-    const fixture = new ChannelFixture({ options });
-    for (let number = 0; number < 11; number++) fixture.publish(large);
-    const recover = `{"id":2,"subscribe":{"channel":"room","recover":true}}`;
-    expect(fixture.ask(fixture.connected(), recover)).toStrictEqual([
-      '{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","offset":11,"positioned":true,"was_recovering":true}}',
-    ]);
-    const lenient = new ChannelFixture({ options, client: { queue_max_size: 4 * queueBytes } });
-    for (let number = 0; number < 11; number++) lenient.publish(large);
-    expect(lenient.ask(lenient.connected(), recover)[0]).toContain('"recovered":true');
-  });
-
   it("[F4] never is a list of those present beyond the queue", () => {
     const fixture = new ChannelFixture({
       options: {

@@ -5,8 +5,7 @@ import { subscriptionTypes } from "../../../../src/features/index.ts";
 import { describe, expect, it } from "vitest";
 import type { ServerSubscription } from "../../../../src/access/claims.ts";
 import { disconnectCodes, type ErrorCode, errorCodes } from "../../../../src/protocol/codes.ts";
-import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
-import { unidirectionalCodec } from "../../../../src/protocol/json/unidirectional-codec.ts";
+import { jsonCodec, unidirectionalCodec } from "../../../../src/protocol/json/codec.ts";
 import { hiddenFromOthers } from "../../../../src/session/server-subscriptions.ts";
 import { unidirectionalDisconnect } from "../../../../src/session/unidirectional.ts";
 import type { SessionSnapshot } from "../../../../src/contract/session-snapshot.ts";
@@ -122,15 +121,6 @@ describe("a unidirectional client, on a channel's own address", () => {
     ]);
   });
 
-  it("[C11] [C6] may name no other channel", () => {
-    const { fixture, received } = connectUnidirectional(
-      { options: open },
-      `{"subs":{"elsewhere":{}}}`,
-    );
-    expect(received).toStrictEqual(closedWith(3501, "bad request"));
-    expect(fixture.channel.hub.size).toBe(0);
-  });
-
   it("[C11] is heard no more after its connect", () => {
     const { fixture, connection } = connectUnidirectional({
       options: { ...open, allow_publish_for_client: true },
@@ -152,35 +142,6 @@ describe("a unidirectional client, on a channel's own address", () => {
     expect(connection.takeSent()).toStrictEqual([]);
     fixture.publish("7");
     expect(connection.takeSent()).toHaveLength(1);
-  });
-
-  it("[C11] [K2] is pinged and never answers", () => {
-    const { fixture, connection } = connectUnidirectional({ options: open });
-    for (let each = 0; each < 10; each++) {
-      fixture.pass(25_000);
-      expect(connection.takeSent()).toStrictEqual(["{}"]);
-    }
-  });
-
-  it("[C11] [S2] is unidirectional after hibernation, too", () => {
-    const { fixture, connection } = connectUnidirectional({ options: open });
-    fixture.hibernate();
-    fixture.publish("1");
-    expect(connection.takeSent()).toStrictEqual([`{"channel":"room","pub":{"data":1}}`]);
-    send(connection, "{}", user);
-    expect(connection.takeSent()).toStrictEqual([]);
-    expect(connection.session.ignoresCommands).toBe(true);
-  });
-
-  it("[C11] [C5] is closed when its token expires, because it can't refresh it", () => {
-    const ends = connectionToken("42", { expireAtSeconds: startMs / 1000 + 60 });
-    const { fixture, connection, received } = connectUnidirectional({ options: open }, "{}", ends);
-    expect(received).toStrictEqual([
-      `{"connect":{"client":"c1","version":"test","expires":true,"ttl":60,"subs":{"room":{}},"ping":25,"session":"c1"}}`,
-    ]);
-    fixture.pass(60_000 + fixture.config.client.expiredCloseDelayMs);
-    expect(connection.takeSent().at(-1)).toBe("close 3005 connection expired");
-    expect(fixture.channel.hub.size).toBe(0);
   });
 
   it("[C11] is told by what secret its stream is known, and no place to post to", () => {
@@ -266,17 +227,6 @@ describe("a unidirectional client, where channels are named", () => {
     expect(connection.takeSent()).toStrictEqual([connected(`"b":{},"d#42":{}`)]);
     const closed = new ManyChannelsFixture({ options: { allow_subscribe_for_client: false } });
     expect(openUnidirectional(closed, `{"subs":{"b":{}}}`).takeSent()).toStrictEqual([connected()]);
-  });
-
-  it("[C11] [A1] without a user is subscribed only to channels open to all", () => {
-    const anonymous = connectionToken("");
-    const fixture = new ManyChannelsFixture();
-    expect(openUnidirectional(fixture, `{"subs":{"b":{}}}`, anonymous).takeSent()).toStrictEqual([
-      connected(),
-    ]);
-    const public_ = new ManyChannelsFixture({ options: { allow_subscribe_for_anonymous: true } });
-    openUnidirectional(public_, `{"subs":{"b":{}}}`, anonymous);
-    expect(public_.channels.takeCalls()).toStrictEqual(["join b"]);
   });
 
   it.each(["unknown:a", "", "x".repeat(300)])("[C11] closes 3501 for the name %j", (name) => {

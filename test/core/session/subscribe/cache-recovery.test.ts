@@ -50,29 +50,6 @@ describe("a recovery of the newest publication only", () => {
     );
   });
 
-  it("[R3] gives nothing to somebody who has it", () => {
-    const fixture = published(5);
-    const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5`);
-    expect(fixture.ask(fixture.connected(), ask)).toStrictEqual([
-      `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":5,"positioned":true,"was_recovering":true}}`,
-    ]);
-  });
-
-  it("[R5] doesn't succeed before anything was published", () => {
-    const fixture = published(0);
-    expect(fixture.ask(fixture.connected(), subscribe(`,"recover":true`))).toStrictEqual([
-      reply(0, tried),
-    ]);
-  });
-
-  it("[R5] doesn't succeed when the newest publication has ended", () => {
-    const fixture = published(5);
-    fixture.nowMs += 61_000;
-    expect(fixture.ask(fixture.connected(), subscribe(`,"recover":true`))).toStrictEqual([
-      reply(5, tried),
-    ]);
-  });
-
   it("[R6] gives nothing to somebody who has it, also when it has ended or was removed", () => {
     const fixture = published(5);
     const connection = fixture.connected();
@@ -119,12 +96,6 @@ describe("the newest publication, given unasked", () => {
     expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([newest(5, 0, "")]);
   });
 
-  it("[R3] doesn't come again to a client that has it", () => {
-    const fixture = published(5, automatic);
-    const ask = subscribe(`,"recover":true,"epoch":"epoch1","offset":5`);
-    expect(fixture.ask(fixture.connected(), ask)[0]).not.toContain("publications");
-  });
-
   it.each([[0], [1], [2], [3]])(
     "[R5] doesn't cause an error if there is none, with flag %i",
     (flag) => {
@@ -138,12 +109,5 @@ describe("the newest publication, given unasked", () => {
   it("[W1] is a matter of cache recovery only", () => {
     const stream = { ...automatic, force_recovery_mode: "stream" };
     expect(() => published(0, stream)).toThrow("auto_cache_recover");
-  });
-
-  it("[W1] needs a subscription that may recover", () => {
-    const fixture = published(5, { ...automatic, force_recovery: false, force_positioning: true });
-    expect(fixture.ask(fixture.connected(), subscribe(``))).toStrictEqual([
-      `{"id":2,"subscribe":{"epoch":"epoch1","offset":5,"positioned":true}}`,
-    ]);
   });
 });

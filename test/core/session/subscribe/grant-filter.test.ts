@@ -2,10 +2,8 @@ import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { filterNode } from "../../protocol/any-filter.ts";
 import { ChannelFixture } from "../channel-fixture.ts";
-import { subscriptionToken } from "../verified-tokens.ts";
 
 const open = { allow_subscribe_for_client: true };
-const denied = `{"id":2,"error":{"code":103,"message":"permission denied"}}`;
 const badRequest = `{"id":2,"error":{"code":107,"message":"bad request"}}`;
 const granted = `{"id":2,"subscribe":{}}`;
 
@@ -49,14 +47,6 @@ describe("a subscribe", () => {
     },
   );
 
-  it("[D4] that isn't allowed is refused as such, whatever its tags filter", () => {
-    const fixture = new ChannelFixture({ options: { allow_tags_filter: true } });
-    const connection = fixture.connected();
-    expect(fixture.ask(connection, subscribe(`"channel":"room","tf":{}`))).toStrictEqual([denied]);
-    const request = subscribe(`"channel":"room","token":"t","tf":{}`);
-    expect(fixture.ask(connection, request, subscriptionToken())).toStrictEqual([badRequest]);
-  });
-
   it("[B2] with a tags filter that doesn't fit an attachment is answered 106", () => {
     const fixture = new ChannelFixture({ options: filtering });
     const long = `{"key":"k","cmp":"in","vals":["${"v".repeat(limits.attachmentBytesMax)}"]}`;
@@ -88,11 +78,5 @@ describe("a subscribe", () => {
     expect(connection.saved.subscriptions[0]?.filter).toStrictEqual(
       fields.startsWith(`"tf"`) ? filter : undefined,
     );
-  });
-
-  it("[D1] without a delta gets none where it is allowed", () => {
-    const fixture = new ChannelFixture({ options: positioning });
-    const connection = fixture.subscribed();
-    expect(connection.saved.subscriptions[0]).not.toHaveProperty("delta");
   });
 });

@@ -13,19 +13,6 @@ function channelsOf(connection: TestConnection): readonly string[] {
 }
 
 describe("several channels of one connection", () => {
-  it("[O6] are asked at once, and answered when each has answered", () => {
-    const fixture = new ManyChannelsFixture();
-    const connection = fixture.connected();
-    const frame = [subscribe(2, "a"), subscribe(3, "b"), subscribe(4, "c")].join("\n");
-    expect(fixture.ask(connection, frame)).toStrictEqual([]);
-    expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "join b", "join c"]);
-    fixture.channels.acceptSubscribe("c");
-    fixture.channels.acceptSubscribe("a");
-    expect(connection.takeSent()).toStrictEqual([subscribed(4), subscribed(2)]);
-    fixture.channels.acceptSubscribe("b");
-    expect(connection.takeSent()).toStrictEqual([subscribed(3)]);
-  });
-
   it("[S1] are stored as soon as they have begun, and restored after hibernation", () => {
     const fixture = new ManyChannelsFixture();
     const connection = fixture.connected();
@@ -56,20 +43,6 @@ describe("several channels of one connection", () => {
     for (const channel of channels.slice(1)) fixture.send(connection, unsubscribe(9, channel));
     expect(connection.row).toBeUndefined();
     expect(channelsOf(connection)).toStrictEqual([channels[0]]);
-  });
-
-  it("[O5] receive a join only after their own reply", () => {
-    const fixture = new ManyChannelsFixture({
-      options: { join_leave: true, force_push_join_leave: true },
-    });
-    const connection = fixture.connected();
-    fixture.send(connection, subscribe(2, "a"));
-    fixture.channels.acceptSubscribe("a");
-    expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "announce a"]);
-    expect(connection.takeSent()).toStrictEqual([
-      subscribed(2),
-      `{"push":{"channel":"a","join":{"info":{"user":"42","client":"c1"}}}}`,
-    ]);
   });
 
   it("[C5] end by themselves, each at its own time", () => {
@@ -198,21 +171,6 @@ describe("the number of a connection's channels", () => {
     fixture.send(connection, `${unsubscribe(5, "a")}\n${subscribe(6, "c")}`);
     fixture.channels.acceptSubscribe("c");
     expect(channelsOf(connection)).toStrictEqual(["b", "c"]);
-  });
-
-  it("[G1] counts those that are under way", () => {
-    const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
-    const connection = fixture.connected();
-    const frame = [subscribe(2, "a"), subscribe(3, "b"), subscribe(4, "c")].join("\n");
-    expect(fixture.ask(connection, frame)).toStrictEqual([limited(4)]);
-    expect(fixture.channels.takeCalls()).toStrictEqual(["join a", "join b"]);
-  });
-
-  it("[G1] is limited after hibernation, too", () => {
-    const fixture = new ManyChannelsFixture({ client: { channel_limit: 2 } });
-    const connection = fixture.subscribed("a", "b");
-    fixture.wake(connection);
-    expect(fixture.ask(connection, subscribe(4, "c"))).toStrictEqual([limited(4)]);
   });
 
   it.each([

@@ -47,14 +47,6 @@ describe("the personal channel", () => {
     fixture.channels.acceptSubscribe("a");
     expect(connection.saved.subscriptions).toMatchObject([{ channel: "#42", present: true }, {}]);
   });
-
-  it("[G1] counts", () => {
-    const { client, ...rest } = personal();
-    const fixture = new ManyChannelsFixture({ ...rest, client: { ...client, channel_limit: 1 } });
-    expect(fixture.ask(fixture.open(), connect, naming("a"))).toStrictEqual([
-      "close 3505 channel limit",
-    ]);
-  });
 });
 
 function open(fixture: ManyChannelsFixture): TestConnection {
@@ -144,14 +136,5 @@ describe("a single connection of a user", () => {
     expect(fixture.channels.takeCalls()).toStrictEqual(["restore #42"]);
     fixture.channels.subscription("#42", "c1").replacedBy("c2");
     expect(older.takeSent()).toStrictEqual(replaced);
-  });
-
-  it("[C10] never closes itself", () => {
-    const fixture = new ManyChannelsFixture(single);
-    const connection = open(fixture);
-    fixture.channels.acceptSubscribe("#42");
-    connection.takeSent();
-    announceExclusive(fixture, "c1", "c1");
-    expect(connection.takeSent()).toStrictEqual([]);
   });
 });

@@ -155,28 +155,9 @@ describe("recovered publications that take more as strings than the channel meas
     expect(client.patched).toStrictEqual([false]);
     expect(client.received).toStrictEqual([[...quotes, 3]]);
   });
-
-  it("[R5] are error 112 for a client that asked for it, without a subscription", () => {
-    const fixture = full();
-    const connection = fixture.connected();
-    const request = `{"channel":"room",${recovering},"offset":1,${deltas},"flag":2}`;
-    expect(fixture.ask(connection, `{"id":2,"subscribe":${request}}`)).toStrictEqual([
-      `{"id":2,"error":{"code":112,"message":"unrecoverable position"}}`,
-    ]);
-    expect(fixture.channel.hub.size).toBe(0);
-  });
 });
 
 describe("recovered publications, for a subscriber with a filter", () => {
-  it("[D3] are those that its filter lets through, as what comes live", () => {
-    const fixture = published(6);
-    const client = new Client(fixture, `${recovering},"offset":1,${wantsA}`);
-    expect(client.recovered).toBe(true);
-    for (const number of [7, 8, 9]) send(fixture, number);
-    client.listen();
-    expect(client.received).toStrictEqual([3, 5, 7, 9].map(document));
-  });
-
   it("[D3] [R2] take it to the top also when none of them gets through", () => {
     const fixture = published(6);
     const none = `"tf":{"key":"t","cmp":"eq","val":"never"}`;

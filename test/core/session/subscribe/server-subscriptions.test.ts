@@ -5,7 +5,6 @@ import { pushed } from "../frames.ts";
 import { connect, connected, naming, opened } from "../named-subscriptions.ts";
 import type { TestConnection } from "../test-connection.ts";
 import { ManyChannelsFixture } from "../many-channels-fixture.ts";
-import { connectionToken } from "../verified-tokens.ts";
 
 describe("the subscriptions that a token names", () => {
   it("[C9] come in the connect reply, once all of them have begun", () => {
@@ -19,14 +18,6 @@ describe("the subscriptions that a token names", () => {
     expect(connection.takeSent()).toStrictEqual([connected(`{"b":{},"a":{}}`)]);
     fixture.channels.push("a", "1");
     expect(connection.takeSent()).toStrictEqual([pushed("a", "1")]);
-  });
-
-  it("[C9] are of no matter to a client that isn't named any", () => {
-    const fixture = new ManyChannelsFixture();
-    expect(fixture.ask(fixture.open(), connect, connectionToken("42"))).toStrictEqual([
-      connected(),
-    ]);
-    expect(fixture.channels.takeCalls()).toStrictEqual([]);
   });
 
   it("[C9] need no permission, but have the token's options", () => {
@@ -90,15 +81,6 @@ describe("the subscriptions that a token names", () => {
       true,
       true,
     ]);
-  });
-
-  it("[C9] may come with the token of the upgrade", () => {
-    const fixture = new ManyChannelsFixture();
-    const subscriptions = [{ channel: "a", override: {} }];
-    const connection = fixture.open({ claims: { user: "42", expireAtSeconds: 0, subscriptions } });
-    fixture.send(connection, connect);
-    fixture.channels.acceptSubscribe("a");
-    expect(connection.takeSent()).toStrictEqual([connected(`{"a":{}}`)]);
   });
 
   it("[G1] may be as many as a connection may have: more of them close 3505", () => {
@@ -324,14 +306,6 @@ describe("a stream that is lost", () => {
     fixture.channels.subscription("b").insufficientState();
     expect(connection.takeSent()).toStrictEqual(["close 3010 insufficient state"]);
     expect(fixture.channels.takeCalls()).toStrictEqual(["leave a", "leave b"]);
-  });
-
-  it("[L3] closes 3010 after hibernation, too", () => {
-    const fixture = new ManyChannelsFixture();
-    const connection = opened(fixture, "a");
-    fixture.wake(connection);
-    fixture.channels.subscription("a").insufficientState();
-    expect(connection.takeSent()).toStrictEqual(["close 3010 insufficient state"]);
   });
 
   it("[L3] is told with 2500 when the client subscribed", () => {

@@ -1,7 +1,7 @@
 import { sendAll } from "../../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../../src/channel/channel.ts";
-import { shownSubscriptions } from "../../../../src/features/presence/subscriptions.ts";
+import { shownSubscriptions } from "../../../../src/features/presence/feature.ts";
 import { PresenceTeller } from "../../../../src/features/presence/presence-teller.ts";
 import { SharedPresence } from "../../../../src/channel/shared-presence.ts";
 import { SingleChannel } from "../../../../src/session/single-channel.ts";
@@ -13,16 +13,13 @@ import type { SubscriptionSnapshot } from "../../../../src/contract/session-snap
 import { type SubscriptionSession, Subscription } from "../../../../src/session/subscription.ts";
 import {
   openChannel,
-  positioned,
-  positionOf,
   publishing,
-  publishNumbers,
   unpositioned,
   withHistory,
 } from "../../../contract/open-channel.ts";
 import { configured } from "../../../support/configured.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
-import { recordingSubscribers, RecordingSubscriber } from "../../hub/recording-subscriber.ts";
+import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { unanswered } from "../test-connection.ts";
@@ -65,45 +62,6 @@ describe("the presence maps of the channel", () => {
   });
 });
 
-describe("subscribing", () => {
-  it("[O3] is answered at once, and every publication after the reply's position is delivered", () => {
-    const { own, channel } = opened();
-    publishNumbers(channel, 1, 2);
-    const { subscription, frames } = newSubscription();
-    const since = { ...positionOf(channel), offset: 1 };
-    const answers = answersOf((answer) => {
-      own.subscribe(subscription, { ...positioned, since }, 0, answer);
-    });
-    const position = positionOf(channel);
-    const publications = [{ data: "2", offset: 2 }];
-    expect(answers).toEqual([{ outcome: "subscribed", position, recovered: true, publications }]);
-    publishNumbers(channel, 3, 3);
-    sendAll(channel.hub);
-    expect(frames).toEqual(['{"push":{"channel":"room","pub":{"data":3,"offset":3}}}']);
-  });
-
-  it("[R5] is refused with 112 when that was wished, and there is no subscription", () => {
-    const { own, channel } = opened();
-    const since = { offset: 9, epoch: "" };
-    const options = { ...positioned, since, orFail: true };
-    const { subscription } = newSubscription();
-    const answers = answersOf((answer) => own.subscribe(subscription, options, 0, answer));
-    expect(answers).toEqual([failed(errorCodes.unrecoverablePosition)]);
-    expect(channel.hub.size).toBe(0);
-  });
-
-  it("[S2] continues after hibernation, and its leave is announced", () => {
-    const { own, channel } = opened();
-    const { subscription } = newSubscription({ announced: true });
-    const observer = recordingSubscription(channel, "observer");
-    own.restore(subscription);
-    expect(channel.hub.subscribers).toContain(subscription);
-    own.unsubscribe(subscription);
-    sendAll(channel.hub);
-    expect(observer.received).toEqual(["leave 42"]);
-  });
-});
-
 describe("joins and leaves", () => {
   it("[O5] are announced once each, to local subscribers and gateways", () => {
     const { own, channel } = opened();
@@ -119,26 +77,6 @@ describe("joins and leaves", () => {
     expect(observer.received).toEqual(["join 42", "leave 42"]);
     const [delivery] = channel.relay.deliveries(channel.top, 0);
     expect(delivery?.batch.entries.map(({ type }) => type)).toEqual(["join", "leave"]);
-  });
-
-  it("[O5] include no leave without an announced join", () => {
-    const { own, channel } = opened();
-    const observer = recordingSubscription(channel, "observer");
-    const { subscription } = newSubscription({ announced: true, sole: true });
-    own.subscribe(subscription, unpositioned, 0, nothing);
-    own.unsubscribe(subscription);
-    own.announce(subscription);
-    expect([observer.frames, channel.hub.size]).toEqual([[], 1]);
-  });
-
-  it("[P2] aren't announced where that is off", () => {
-    const { own, channel } = opened();
-    const observer = recordingSubscription(channel, "observer");
-    const { subscription } = newSubscription();
-    own.subscribe(subscription, unpositioned, 0, nothing);
-    own.announce(subscription);
-    own.unsubscribe(subscription);
-    expect(observer.frames).toEqual([]);
   });
 
   it("[C10] makes the user's other connections give way, wherever they are", () => {
@@ -160,36 +98,6 @@ describe("publishing", () => {
   const publish = (data: number) =>
     ({ method: "publish", request: publishing(data), info }) as const;
 
-  it("[O4] has reached the hub before it is answered", () => {
-    const { own, channel } = opened();
-    const { subscription, frames } = newSubscription();
-    own.subscribe(subscription, unpositioned, 0, nothing);
-    const answers = answersOf((answer) => {
-      own.request("room", publish(1), subscription, 0, answer);
-    });
-    expect(answers).toMatchObject([{ outcome: "published" }]);
-    expect(frames).toEqual([]);
-    own.catchUp(subscription);
-    sendAll(channel.hub);
-    expect(frames).toHaveLength(1);
-    expect(frames[0]).toContain('"info":{"user":"42","client":"c1"}');
-  });
-
-  it("[B3] is refused with 111 while the sockets are too far behind", () => {
-    const { own, channel } = opened();
-    for (const subscriber of recordingSubscribers(100)) {
-      channel.hub.add(subscriber);
-      subscriber.behindBytes = 1_048_576;
-    }
-    publishNumbers(channel, 1, 1);
-    sendAll(channel.hub);
-    const answers = answersOf((answer) => {
-      own.request("room", publish(2), undefined, 0, answer);
-    });
-    expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
-    expect(channel.top?.offset).toBe(1);
-  });
-
   it("[I4] is refused with 111 if a key would have to be retained beyond the limit", () => {
     const { own, channel } = opened();
     for (let index = 0; index < limits.idempotencyKeysMax + 5; index++) {
@@ -201,29 +109,6 @@ describe("publishing", () => {
       own.request("room", publish(1), undefined, 0, answer);
     });
     expect(answers).toEqual([failed(errorCodes.tooManyRequests)]);
-  });
-});
-
-const history = (bytesMax: number, more = {}) =>
-  ({ method: "history", request: { limit: -1, reverse: false, ...more }, bytesMax }) as const;
-
-describe("reading the history", () => {
-  it("[H2] is answered as the channel does, or with 106, 108 or 112", () => {
-    const { own, channel } = opened();
-    publishNumbers(channel, 1, 1);
-    const asked = (bytesMax: number, more = {}) =>
-      answersOf((answer) => own.request("room", history(bytesMax, more), undefined, 0, answer));
-    const position = positionOf(channel);
-    expect(asked(1_000)).toEqual([
-      { outcome: "history", publications: [{ data: "1", offset: 1 }], position },
-    ]);
-    expect(asked(10)).toEqual([failed(errorCodes.limitExceeded)]);
-    const since = { offset: 0, epoch: "other" };
-    expect(asked(1_000, { since })).toEqual([failed(errorCodes.unrecoverablePosition)]);
-    const without = opened({ options: {} }).own;
-    expect(
-      answersOf((answer) => without.request("room", history(1_000), undefined, 0, answer)),
-    ).toEqual([failed(errorCodes.notAvailable)]);
   });
 });
 

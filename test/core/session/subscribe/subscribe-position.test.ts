@@ -94,35 +94,7 @@ describe("a recovering subscribe", () => {
     ]);
   });
 
-  it("[R3] at the top recovers with nothing", () => {
-    const fixture = published(4);
-    const ask = subscribe(`"recover":true,"offset":4,"epoch":"epoch1"`);
-    expect(fixture.ask(fixture.connected(), ask)).toStrictEqual([
-      `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","recovered":true,"offset":4,"positioned":true,"was_recovering":true}}`,
-    ]);
-  });
-
-  it("[R1] without an epoch isn't held to one", () => {
-    const fixture = published(4);
-    expect(fixture.ask(fixture.connected(), subscribe(`"recover":true,"offset":3`))).toStrictEqual([
-      `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","publications":[{"data":4,"offset":4}],"recovered":true,"offset":3,"positioned":true,"was_recovering":true}}`,
-    ]);
-  });
-
-  it("[R2] from offset 0 recovers everything while the beginning is kept", () => {
-    const fixture = published(1);
-    expect(fixture.ask(fixture.connected(), subscribe(`"recover":true`))).toStrictEqual([
-      `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","publications":[{"data":1,"offset":1}],"recovered":true,"positioned":true,"was_recovering":true}}`,
-    ]);
-  });
-
   const tooMany = { recovery_max_publication_limit: 3 };
-
-  it("[R4] recovers one publication less than the limit", () => {
-    const fixture = published(8, recovering, tooMany);
-    const [answer] = fixture.ask(fixture.connected(), subscribe(`"recover":true,"offset":6`));
-    expect(answer).toContain(`"recovered":true,"offset":6`);
-  });
 
   describe("that can't be brought up to date", () => {
     const failed = `{"id":2,"subscribe":{"recoverable":true,"epoch":"epoch1","offset":8,"positioned":true,"was_recovering":true}}`;

@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type {
-  Cursor,
-  SessionIdentity,
-  SubscriptionSnapshot,
-} from "../../../../src/contract/session-snapshot.ts";
+import type { Cursor, SubscriptionSnapshot } from "../../../../src/contract/session-snapshot.ts";
 import { Subscription } from "../../../../src/session/subscription.ts";
 import { Subscriptions } from "../../../../src/session/subscriptions.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
@@ -63,35 +59,9 @@ function having(...names: readonly string[]): OwnSubscriptions {
   return subscriptions;
 }
 
-const identity: SessionIdentity = {
-  phase: "connected",
-  client: "c1",
-  openedAtMs: 0,
-  keepalive: "server",
-};
-
 const cursor: Cursor = { instance: 2, sequence: 3, position: { epoch: "e", offset: 1 } };
 
 describe("a session's subscriptions", () => {
-  it("[G1] count as soon as they are asked for", () => {
-    const subscriptions = having("a", "b?");
-    expect(subscriptions.size).toBe(2);
-    expect(subscriptions.has("b")).toBe(true);
-    expect(subscriptions.has("c")).toBe(false);
-    expect(subscriptions.all.map(({ channel }) => channel)).toStrictEqual(["a", "b"]);
-    expect(subscriptions.snapshots).toStrictEqual([grantedTo("a"), grantedTo("b")]);
-  });
-
-  it("[S1] are remembered, and found, once they have begun", () => {
-    const subscriptions = having("a");
-    const asked = subscriptions.addOne("b", { begun: false });
-    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a")]);
-    expect(subscriptions.get("b")).toBeUndefined();
-    asked.begin();
-    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a"), grantedTo("b")]);
-    expect(subscriptions.get("b")?.channel).toBe("b");
-  });
-
   it("[S1] are the same list until something changes, when they are many", () => {
     const many = having(...Array.from({ length: 100 }, (_, index) => `news${index}`));
     const { begunSnapshots } = many;
@@ -100,36 +70,6 @@ describe("a session's subscriptions", () => {
     many.remove("news7");
     expect(many.begunSnapshots).toHaveLength(99);
     expect([many.has("news7"), many.get("news8")?.channel]).toEqual([false, "news8"]);
-  });
-
-  it("[S1] are saved after every change", () => {
-    const subscriptions = having("a", "b");
-    subscriptions.get("a")?.renew(grantedTo("a", 9), identity);
-    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("a", 9), grantedTo("b")]);
-    subscriptions.remove("a");
-    expect(subscriptions.begunSnapshots).toStrictEqual([grantedTo("b")]);
-  });
-
-  it("[G5] can't begin, or change, once they were left", () => {
-    const subscriptions = new OwnSubscriptions();
-    const asked = subscriptions.addOne("a", { begun: false });
-    subscriptions.remove("a");
-    asked.begin();
-    asked.renew(grantedTo("a", 9), identity);
-    expect(subscriptions.begunSnapshots).toStrictEqual([]);
-    expect(subscriptions.size).toBe(0);
-  });
-
-  it("[C5] end when the first of them does that has begun and ends at all", () => {
-    const subscriptions = having("a");
-    const endMs = () => subscriptions.endMs(({ channel }) => (channel === "b" ? 5 : 0));
-    expect(endMs()).toBe(Number.POSITIVE_INFINITY);
-    subscriptions.addOne("b", { expireAtSeconds: 30 });
-    subscriptions.addOne("c", { expireAtSeconds: 20 });
-    subscriptions.addOne("d", { expireAtSeconds: 10, begun: false });
-    expect(endMs()).toBe(20_000);
-    subscriptions.remove("c");
-    expect(endMs()).toBe(30_005);
   });
 
   it("[Q3] count a channel about which a backend is asked, until its place is given up", () => {

@@ -1,5 +1,5 @@
 import type { GrowthRecord, SentText, ShownTexts } from "./growth-record.ts";
-import type { Complain } from "./growth-states.ts";
+import type { Complain } from "../violations.ts";
 
 /** In the end all that was acknowledged is stored, and every client shows what is stored. */
 export function checkLast(record: GrowthRecord, time: number, complain: Complain): void {

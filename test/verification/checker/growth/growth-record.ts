@@ -1,3 +1,4 @@
+import { Records } from "../../../support/records.ts";
 import type { AppendAsked } from "./growth-event.ts";
 
 /** A text as its producer sent it, and what is known of how much of it is there. */
@@ -72,10 +73,10 @@ export interface SeenTexts {
 /** Everything that was observed of one map with texts that grow. */
 export class GrowthRecord {
   readonly name: string;
-  readonly texts = new Map<string, SentText>();
-  readonly clients = new Map<string, ShownTexts>();
+  readonly texts = new Records((key) => new SentText(key));
+  readonly clients = new Records((process) => new ShownTexts(process));
   /** What changed at each offset, by epoch, as far as somebody was told. */
-  readonly epochs = new Map<string, Map<number, TextChange>>();
+  readonly epochs = new Records(() => new Map<number, TextChange>());
   readonly seen: SeenTexts[] = [];
   /** What is stored in the end. */
   last: { readonly epoch: string; readonly texts: ReadonlyMap<string, string> } | undefined;
@@ -84,34 +85,10 @@ export class GrowthRecord {
     this.name = name;
   }
 
-  text(key: string): SentText {
-    const known = this.texts.get(key);
-    if (known !== undefined) return known;
-    const made = new SentText(key);
-    this.texts.set(key, made);
-    return made;
-  }
-
-  client(process: string): ShownTexts {
-    const known = this.clients.get(process);
-    if (known !== undefined) return known;
-    const made = new ShownTexts(process);
-    this.clients.set(process, made);
-    return made;
-  }
-
-  changes(epoch: string): Map<number, TextChange> {
-    const known = this.epochs.get(epoch);
-    if (known !== undefined) return known;
-    const made = new Map<number, TextChange>();
-    this.epochs.set(epoch, made);
-    return made;
-  }
-
   /** Keeps what a client shows, to be compared when all changes are known. */
   see({ process, epoch, offset, texts }: ShownTexts, time: number): void {
     const lengths = new Map([...texts].map(([key, text]) => [key, text.length]));
-    this.changes(epoch);
+    this.epochs.of(epoch);
     this.seen.push({ process, time, epoch, offset, lengths });
   }
 }

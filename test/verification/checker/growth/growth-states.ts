@@ -1,8 +1,5 @@
-import type { ViolationKind } from "../check-result.ts";
+import type { Complain } from "../violations.ts";
 import type { GrowthRecord, SeenTexts, TextChange } from "./growth-record.ts";
-
-/** Complains about somebody. */
-export type Complain = (kind: ViolationKind, process: string, time: number, text: string) => void;
 
 /**
  * Compares the texts that were seen of a map with the changes up to their offset (rule Z2): a client shows what they made

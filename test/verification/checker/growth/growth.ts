@@ -1,5 +1,6 @@
+import { Records } from "../../../support/records.ts";
 import type { ViolationKind } from "../check-result.ts";
-import type { Violations } from "../violations.ts";
+import type { Complain, Violations } from "../violations.ts";
 import { checkLast } from "./growth-end.ts";
 import type {
   AppendAnswered,
@@ -12,7 +13,7 @@ import type {
   TextTold,
 } from "./growth-event.ts";
 import { GrowthRecord, type SentText, type ShownTexts, type TextChange } from "./growth-record.ts";
-import { type Complain, compareSeen } from "./growth-states.ts";
+import { compareSeen } from "./growth-states.ts";
 import { textDifference } from "./text-difference.ts";
 
 /**
@@ -22,7 +23,7 @@ import { textDifference } from "./text-difference.ts";
  */
 export class Growth {
   readonly #violations: Violations;
-  readonly #records = new Map<string, GrowthRecord>();
+  readonly #records = new Records((name) => new GrowthRecord(name));
   readonly #counts = { texts: 0, appends: 0, takenBack: 0, shown: 0, states: 0 };
 
   constructor(violations: Violations) {
@@ -35,8 +36,8 @@ export class Growth {
   }
 
   take(event: GrowthEvent): void {
-    const record = this.#record(event.channel);
-    const complain = this.#complainer(record);
+    const record = this.#records.of(event.channel);
+    const complain = this.#violations.on(record.name);
     switch (event.f) {
       case "append":
         this.#append(record, event);
@@ -51,7 +52,7 @@ export class Growth {
         this.#show(record, event, complain);
         return;
       case "text-leave":
-        leave(record, record.client(event.process), event.time, complain);
+        leave(record, record.clients.of(event.process), event.time, complain);
         return;
       case "text-unusable": {
         const { process, time, problem } = event;
@@ -66,7 +67,7 @@ export class Growth {
   /** Compares everything that was seen. No event may follow. */
   finish(isSettled: boolean, time: number): void {
     for (const record of this.#records.values()) {
-      const complain = this.#complainer(record);
+      const complain = this.#violations.on(record.name);
       for (const client of record.clients.values())
         if (client.isAttached) seeWhole(record, client, time, complain);
       this.#counts.states += compareSeen(record, complain);
@@ -77,13 +78,13 @@ export class Growth {
   }
 
   #append(record: GrowthRecord, event: Extract<GrowthEvent, { readonly f: "append" }>): void {
-    const text = record.text(event.key);
+    const text = record.texts.of(event.key);
     if (event.type === "invoke") send(text, event);
     else {
       if (event.type === "ok" && text.asked !== undefined) {
         if (event.refused === undefined) this.#counts.appends++;
         else if (event.length < (text.acknowledged?.length ?? 0)) this.#counts.takenBack++;
-        answer(text, text.asked, event, this.#complainer(record));
+        answer(text, text.asked, event, this.#violations.on(record.name));
       }
       text.asked = undefined;
     }
@@ -91,7 +92,7 @@ export class Growth {
 
   #follow(record: GrowthRecord, event: TextsFollowed, complain: Complain): void {
     const { process, time, epoch, offset, deltas, texts } = event;
-    const client = record.client(process);
+    const client = record.clients.of(process);
     client.isAttached = true;
     client.deltas = deltas;
     client.recoversTo = offset;
@@ -120,7 +121,7 @@ export class Growth {
 
   #show(record: GrowthRecord, event: TextShown, complain: Complain): void {
     const { process, time, key, kept, added, offset, removed = false, together = false } = event;
-    const client = record.client(process);
+    const client = record.clients.of(process);
     if (!client.isAttached) {
       complain("stray", process, time, `${process} was told of ${key} without being subscribed`);
       return;
@@ -131,7 +132,7 @@ export class Growth {
     const before = client.texts.get(key);
     if (removed) {
       client.texts.delete(key);
-      if (record.text(key).removalAsked === undefined)
+      if (record.texts.of(key).removalAsked === undefined)
         complain("lost", process, time, `${process} was told that ${key} is removed; nobody asked`);
     } else {
       const shown = (before ?? "").slice(0, kept) + added;
@@ -153,8 +154,8 @@ export class Growth {
     const read = new Map(texts.map(({ key, text }) => [key, text]));
     if (last) record.last = { epoch, texts: read };
     if (last) missing(record, read, event, complain);
-    else for (const { key, text } of texts) tooShort(record.text(key), text, event, complain);
-    for (const { key, text } of texts) record.text(key).isDurable(text.length, event.time);
+    else for (const { key, text } of texts) tooShort(record.texts.of(key), text, event, complain);
+    for (const { key, text } of texts) record.texts.of(key).isDurable(text.length, event.time);
   }
 
   /** A text is the beginning of what had been sent. */
@@ -166,23 +167,9 @@ export class Growth {
     complain: Complain,
   ): void {
     this.#counts.shown++;
-    const difference = textDifference(shown, record.text(key).sent);
+    const difference = textDifference(shown, record.texts.of(key).sent);
     if (difference !== undefined)
       complain(difference.kind, process, time, `${process} has ${key}, which ${difference.what}`);
-  }
-
-  #complainer({ name }: GrowthRecord): Complain {
-    return (kind: ViolationKind, process: string, time: number, text: string) => {
-      this.#violations.add({ kind, channel: name, process, time, text });
-    };
-  }
-
-  #record(name: string): GrowthRecord {
-    const known = this.#records.get(name);
-    if (known !== undefined) return known;
-    const made = new GrowthRecord(name);
-    this.#records.set(name, made);
-    return made;
   }
 }
 
@@ -247,7 +234,7 @@ function answer(
 }
 
 function remove(record: GrowthRecord, event: TextRemoval, complain: Complain): void {
-  const text = record.text(event.key);
+  const text = record.texts.of(event.key);
   const { type, time, epoch, offset, key } = event;
   if (type === "invoke") text.removalAsked ??= time;
   if (type !== "ok") return;
@@ -309,9 +296,9 @@ function note(
   length: number | undefined,
   complain: Complain,
 ): void {
-  if (length !== undefined) record.text(key).isDurable(length, time);
+  if (length !== undefined) record.texts.of(key).isDurable(length, time);
   if (offset === undefined) return;
-  const changes = record.changes(epoch);
+  const changes = record.epochs.of(epoch);
   const known = changes.get(offset);
   if (known !== undefined && (known.key !== key || known.length !== length)) {
     const text = `${epoch}:${offset} is ${inWords({ key, length })} and was ${inWords(known)}`;

@@ -1,9 +1,6 @@
-import type { ViolationKind } from "../check-result.ts";
+import type { Complain } from "../violations.ts";
 import type { MapEntryTold } from "./map-event.ts";
 import type { AskedChange, MapRecord } from "./map-record.ts";
-
-/** Complains about somebody. */
-type Complain = (kind: ViolationKind, process: string, time: number, text: string) => void;
 
 /**
  * Carries out the changes of a map in their order, and looks whether each one was allowed to be made: its version was newer

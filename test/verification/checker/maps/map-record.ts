@@ -1,3 +1,4 @@
+import { Records } from "../../../support/records.ts";
 import type { MapEntryTold } from "./map-event.ts";
 
 /** A client's copy of a map, as the official client keeps it. */
@@ -63,12 +64,12 @@ export class MapRecord {
   /** Undefined if ends of keys aren't judged. */
   keyTtlMs: number | undefined;
   /** What changed at each offset, by epoch, as far as somebody was told. */
-  readonly epochs = new Map<string, Map<number, MapEntryTold>>();
+  readonly epochs = new Records(() => new Map<number, MapEntryTold>());
   /** When somebody was first told what changed at an offset, µs. */
   readonly #toldTimes = new Map<string, number>();
   /** By the ID of the change. */
   readonly asked = new Map<string, AskedChange>();
-  readonly copies = new Map<string, MapCopy>();
+  readonly copies = new Records((process) => new MapCopy(process));
   readonly seen: SeenState[] = [];
   /** The newest position that was acknowledged. */
   acknowledged: { readonly epoch: string; readonly offset: number } | undefined;
@@ -77,14 +78,6 @@ export class MapRecord {
 
   constructor(name: string) {
     this.name = name;
-  }
-
-  copy(process: string): MapCopy {
-    const known = this.copies.get(process);
-    if (known !== undefined) return known;
-    const made = new MapCopy(process);
-    this.copies.set(process, made);
-    return made;
   }
 
   /** Notes that somebody was told of a change. */
@@ -96,13 +89,5 @@ export class MapRecord {
   /** When somebody was first told what changed at an offset, µs. */
   toldTime(epoch: string, offset: number): number | undefined {
     return this.#toldTimes.get(`${epoch}:${offset}`);
-  }
-
-  changes(epoch: string): Map<number, MapEntryTold> {
-    const known = this.epochs.get(epoch);
-    if (known !== undefined) return known;
-    const made = new Map<number, MapEntryTold>();
-    this.epochs.set(epoch, made);
-    return made;
   }
 }

@@ -1,9 +1,6 @@
-import type { ViolationKind } from "../check-result.ts";
+import type { Complain } from "../violations.ts";
 import type { MapEntryTold } from "./map-event.ts";
 import type { MapRecord, SeenState } from "./map-record.ts";
-
-/** Complains about somebody. */
-type Complain = (kind: ViolationKind, process: string, time: number, text: string) => void;
 
 /**
  * Compares every state that was seen of a map with the changes up to its offset (rule Z2): a client has exactly the keys

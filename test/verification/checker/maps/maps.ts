@@ -1,3 +1,4 @@
+import { Records } from "../../../support/records.ts";
 import type { ViolationKind } from "../check-result.ts";
 import type {
   MapChangeEvent,
@@ -11,12 +12,12 @@ import type {
 import { checkConditions } from "./map-conditions.ts";
 import { type AskedChange, type MapCopy, MapRecord } from "./map-record.ts";
 import { compareStates } from "./map-states.ts";
-import type { Violations } from "../violations.ts";
+import type { Complain, Violations } from "../violations.ts";
 
 /** Checks what happened to maps: every copy is the map as it is at the copy's offset (rules Z1 to Z6). */
 export class Maps {
   readonly #violations: Violations;
-  readonly #records = new Map<string, MapRecord>();
+  readonly #records = new Records((name) => new MapRecord(name));
   readonly #counts = { deliveries: 0, states: 0, changes: 0 };
 
   constructor(violations: Violations) {
@@ -29,7 +30,7 @@ export class Maps {
   }
 
   take(event: MapEvent): void {
-    const record = this.#record(event.channel);
+    const record = this.#records.of(event.channel);
     switch (event.f) {
       case "map":
         record.isEphemeral = event.mode === "ephemeral";
@@ -58,7 +59,7 @@ export class Maps {
   /** Compares everything that was seen. No event may follow. */
   finish(isSettled: boolean, time: number): void {
     for (const record of this.#records.values()) {
-      const complain = this.#complainer(record);
+      const complain = this.#violations.on(record.name);
       for (const copy of record.copies.values()) {
         if (copy.isAttached) see(record, copy, time);
         if (isSettled) checkLast(record, copy, time, complain);
@@ -97,7 +98,7 @@ export class Maps {
 
   #subscribe(record: MapRecord, event: MapSubscribed): void {
     const { process, epoch, state, since, changes, offset } = event;
-    const copy = record.copy(process);
+    const copy = record.copies.of(process);
     if (state === undefined) {
       if (!copy.isWhole || copy.epoch !== epoch || copy.offset !== since) {
         const has = `${copy.epoch}:${copy.offset}`;
@@ -138,7 +139,7 @@ export class Maps {
 
   #deliver(record: MapRecord, event: MapDelivered): void {
     const { process, key, value, offset } = event;
-    const copy = record.copy(process);
+    const copy = record.copies.of(process);
     if (!copy.isAttached) {
       const text = `${process} received a change of ${key} without being subscribed`;
       this.#complain(record, "stray", event, text);
@@ -178,7 +179,7 @@ export class Maps {
   }
 
   #end(record: MapRecord, { process, time, forgets = false, leaves = false }: MapEnded): void {
-    const copy = record.copy(process);
+    const copy = record.copies.of(process);
     if (copy.isAttached) see(record, copy, time);
     copy.isAttached = false;
     copy.hasLeft ||= leaves;
@@ -197,7 +198,7 @@ export class Maps {
     record.final = { process, time, epoch, offset, values };
     record.seen.push(record.final);
     // An offset of which nobody was told has to be known as one.
-    record.changes(epoch);
+    record.epochs.of(epoch);
   }
 
   /** Somebody was told of a change. */
@@ -212,7 +213,7 @@ export class Maps {
       this.#complain(record, "resurrected", event, text);
     }
     if (offset === undefined) return;
-    const changes = record.changes(epoch);
+    const changes = record.epochs.of(epoch);
     const known = changes.get(offset);
     if (known !== undefined && (known.key !== key || known.value !== value)) {
       const was = `${known.key} = ${known.value ?? "removed"}`;
@@ -230,27 +231,9 @@ export class Maps {
   }
 
   #complain(record: MapRecord, kind: ViolationKind, event: MapEvent, text: string): void {
-    this.#complainer(record)(kind, event.process, event.time, text);
-  }
-
-  #complainer(
-    record: MapRecord,
-  ): (kind: ViolationKind, process: string, time: number, text: string) => void {
-    return (kind, process, time, text) => {
-      this.#violations.add({ kind, channel: record.name, process, time, text });
-    };
-  }
-
-  #record(name: string): MapRecord {
-    const known = this.#records.get(name);
-    if (known !== undefined) return known;
-    const made = new MapRecord(name);
-    this.#records.set(name, made);
-    return made;
+    this.#violations.on(record.name)(kind, event.process, event.time, text);
   }
 }
-
-type Complain = (kind: ViolationKind, process: string, time: number, text: string) => void;
 
 function place(asked: AskedChange, epoch: string, offset: number): void {
   asked.epoch = epoch;
@@ -261,7 +244,7 @@ function place(asked: AskedChange, epoch: string, offset: number): void {
 function see(record: MapRecord, copy: MapCopy, time: number): void {
   const { process, epoch, offset, values } = copy;
   if (offset === undefined) return;
-  record.changes(epoch);
+  record.epochs.of(epoch);
   record.seen.push({ process, time, epoch, offset, values: new Map(values) });
 }
 

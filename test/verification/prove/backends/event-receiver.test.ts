@@ -1,26 +1,17 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { microseconds } from "../history/clock.ts";
-import { Recorder } from "../history/recorder.ts";
+import { recordedHistory } from "../history/recorded-history.ts";
 import { EventReceiver } from "./event-receiver.ts";
 
 const secret = "a secret";
-let folder = "";
-let recorder: Recorder;
+const history = recordedHistory();
 let receiver: EventReceiver;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prove-"));
-  recorder = new Recorder(join(folder, "history.jsonl"));
   receiver = await EventReceiver.start(secret, 1);
-  receiver.recordTo(recorder);
+  receiver.recordTo(history().recorder);
 });
-afterEach(async () => {
-  await receiver.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => receiver.close());
 
 const event = { object: "channel/own:a", number: 7, time: 1, first: true, type: "publication" };
 
@@ -38,12 +29,6 @@ async function tell(events: readonly object[], seconds = Date.now() / 1_000): Pr
   return status;
 }
 
-async function history(): Promise<readonly object[]> {
-  await recorder.end();
-  const text = readFileSync(join(folder, "history.jsonl"), "utf8").trim();
-  return text === "" ? [] : text.split("\n").map((line): object => JSON.parse(line));
-}
-
 describe("the receiver of events", () => {
   it("records what it takes, with the values of publications", async () => {
     receiver.settle();
@@ -51,7 +36,7 @@ describe("the receiver of events", () => {
     const gap = { object: "home/7", number: 9, time: 1, type: "gap", from: 8, to: 9 };
     expect(await tell([published, gap])).toBeLessThan(300);
     const common = { process: "events", type: "ok", f: "event" };
-    expect(await history()).toEqual([
+    expect(await history().events()).toEqual([
       {
         ...common,
         time: expect.any(Number),
@@ -86,7 +71,7 @@ describe("the receiver of events", () => {
     const unseen = { ...told, type: "unseen", number: 7, from: 2, to: 4, count: 3, since_ms: 1 };
     const before = microseconds();
     await tell([{ ...unseen, time: Date.now() - 2_000 }]);
-    const [recorded] = await history();
+    const [recorded] = await history().events();
     expect(recorded).toMatchObject({ ...told, event: "unseen", from: 2, to: 4, count: 3 });
     const { at } = Object(recorded);
     expect(at).toBeGreaterThan(before - 2_050_000);
@@ -105,7 +90,7 @@ describe("the receiver of events", () => {
     }
     expect(lost).toBeGreaterThan(0);
     expect(refused).toBeGreaterThan(0);
-    expect(await history()).toHaveLength(taken + lost);
+    expect(await history().events()).toHaveLength(taken + lost);
   });
 
   it("takes nothing while it fails", async () => {
@@ -116,7 +101,7 @@ describe("the receiver of events", () => {
     await failing;
     receiver.settle();
     expect(await receiver.breakUntil("gone", Promise.resolve())).toBe(false);
-    expect(await history()).toEqual([]);
+    expect(await history().events()).toEqual([]);
   });
 
   it("reports a signature of another time, until the server's clock is ahead", async () => {

@@ -1,34 +1,18 @@
 import { createHmac } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Random } from "../../../support/random.ts";
-import type { HistoryEvent } from "../../checker/history-event.ts";
-import { Recorder } from "../history/recorder.ts";
+import { recordedHistory } from "../history/recorded-history.ts";
 import { answerAs, hookTimeoutMs, type AnswerKind, type Question } from "./hook-answers.ts";
 import { HookBackend } from "./hook-backend.ts";
 
 const secret = "a secret";
-let folder = "";
-let recorder: Recorder;
+const history = recordedHistory();
 let backend: HookBackend;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "prove-"));
-  recorder = new Recorder(join(folder, "history.jsonl"));
   backend = await HookBackend.start(secret, 1);
-  backend.recordTo(recorder);
+  backend.recordTo(history().recorder);
 });
-afterEach(async () => {
-  await backend.close();
-  rmSync(folder, { recursive: true });
-});
-
-async function history(): Promise<readonly HistoryEvent[]> {
-  await recorder.end();
-  const lines = readFileSync(join(folder, "history.jsonl"), "utf8").trim().split("\n");
-  return lines.map((line): HistoryEvent => JSON.parse(line));
-}
+afterEach(() => backend.close());
 
 /** Asks as the server does. */
 function ask(hook: "publish" | "rpc", body: object, key = secret): Promise<Response> {
@@ -54,7 +38,7 @@ describe("the backend of the hooks", () => {
     expect(await (await ask("rpc", { client: "c", data: "w" })).json()).toEqual({
       result: { data: "w-answered" },
     });
-    expect(await history()).toMatchObject([
+    expect(await history().events()).toMatchObject([
       { f: "hook", type: "ok", hook: "publish", channel: "asked:a", value: "v", result: "v" },
       { f: "hook", type: "ok", hook: "rpc", value: "w", result: "w-answered" },
     ]);
@@ -79,7 +63,9 @@ describe("the backend of the hooks", () => {
     expect(status).toBeGreaterThanOrEqual(429);
     over.resolve(undefined);
     await failing;
-    expect(await history()).toMatchObject([{ type: "fail", answer: "outage", value: "v" }]);
+    expect(await history().events()).toMatchObject([
+      { type: "fail", answer: "outage", value: "v" },
+    ]);
   });
 
   it("reports a request that isn't signed with the secret", async () => {

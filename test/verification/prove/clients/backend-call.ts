@@ -1,3 +1,5 @@
+import type { Random } from "../../../support/random.ts";
+import { Backoff } from "./backoff.ts";
 import { Agent, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
@@ -10,6 +12,17 @@ export type CallResult =
   | { readonly outcome: "lost" }
   /** The call can't succeed, however often it is repeated. */
   | { readonly outcome: "wrong"; readonly problem: string };
+
+/** The outcome of a call that was repeated. */
+export type RepeatedResult =
+  | Exclude<CallResult, { readonly outcome: "result" }>
+  | {
+      readonly outcome: "result";
+      readonly result: object;
+      readonly attempts: number;
+      /** Whether an earlier attempt was lost, which may be carried out yet. */
+      readonly wasLost: boolean;
+    };
 
 /** The address of the HTTP API, and the credentials for it. */
 export interface BackendAddress {
@@ -80,6 +93,27 @@ export class BackendCalls {
       await pause(attempt * 100);
     }
     throw new Error(`${method} was never answered`);
+  }
+
+  /** Repeats a call until it is answered, for so long. */
+  async repeat(
+    method: string,
+    command: object,
+    random: Random,
+    giveUpAfterMs: number,
+  ): Promise<RepeatedResult> {
+    const backoff = new Backoff(random);
+    const endMs = performance.now() + giveUpAfterMs;
+    let wasLost = false;
+    for (let attempts = 1; ; attempts++) {
+      const called = await this.call(method, command);
+      if (called.outcome === "result") return { ...called, attempts, wasLost };
+      if (called.outcome === "wrong") return called;
+      // After one lost attempt, a refusal of another attempt no longer makes the outcome certain.
+      wasLost ||= called.outcome === "lost";
+      if (performance.now() >= endMs) return { outcome: wasLost ? "lost" : "refused" };
+      await pause(backoff.next());
+    }
   }
 
   /** Closes the kept connections. */

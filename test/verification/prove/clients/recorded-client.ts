@@ -46,7 +46,9 @@ export class RecordedClient {
       this.id = "";
     });
     this.client.on("disconnected", ({ code, reason }) => {
-      if (this.#isStopping) return;
+      if (this.id !== "") recorder.disconnect(process, microseconds(), this.id);
+      this.id = "";
+      if (this.#isStopping || code === disconnectCalled) return;
       if (code === badProtocol && this.onUnusable !== undefined) {
         this.onUnusable(reason);
         setTimeout(() => this.client.connect(), shortestMs);
@@ -64,6 +66,9 @@ export class RecordedClient {
 export function parseDeltaError(error: unknown): boolean {
   return error instanceof Error && error.stack?.includes("applyDelta") === true;
 }
+
+/** The SDK's code of a disconnect for which its own program asked. */
+const disconnectCalled = 0;
 
 /** The code with which the SDK ends a connection for good on which it was sent what it can't handle. */
 const badProtocol = 2;

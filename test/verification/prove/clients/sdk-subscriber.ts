@@ -1,5 +1,5 @@
 import {
-  Centrifuge,
+  type Centrifuge,
   type PublicationContext,
   State,
   type SubscribedContext,
@@ -9,21 +9,21 @@ import { WebSocket } from "ws";
 import type { Random } from "../../../support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import { longestMs, shortestMs } from "./backoff.ts";
-import { endpointOf, type ErrorReply, socketOptions, tokenOf, userOf } from "./endpoint.ts";
+import { type ErrorReply, socketOptions } from "./endpoint.ts";
 import { OwnPublishing } from "./own-publishing.ts";
 import type { ClientsPlan, SubscriberPlan } from "./plan.ts";
 import type { Subscriber } from "./subscriber.ts";
+import { RecordedClient } from "./recorded-client.ts";
 import { valueIn } from "./value.ts";
 import type { ClientRecorder } from "./client-recorder.ts";
 
 /** A subscriber that uses the official client and records its events. */
 export class SdkSubscriber implements Subscriber {
   readonly process: string;
-  protected readonly client: Centrifuge;
   protected readonly recorder: ClientRecorder;
   protected readonly subscriptions: ReadonlyMap<string, SdkSubscription>;
   readonly #publishing: OwnPublishing | undefined;
-  #isStopping = false;
+  readonly #recorded: RecordedClient;
 
   /** @param sockets the class of the client's sockets */
   constructor(
@@ -36,44 +36,23 @@ export class SdkSubscriber implements Subscriber {
     const { process, channels, publishes } = traits;
     this.process = process;
     this.recorder = recorder;
-    this.client = new Centrifuge(endpointOf(plan, traits), {
-      token: tokenOf(plan, traits, random).text,
-      websocket: sockets,
-      minReconnectDelay: shortestMs,
-      maxReconnectDelay: longestMs,
-      timeout: 5_000,
-      maxServerPingDelay: 3_000,
-    });
-    // Failed attempts are repeated; only a terminal end is an event.
-    this.client.on("error", () => undefined);
-    const id = { current: "" };
-    this.client.on("connected", ({ client }) => {
-      id.current = client;
-      const accepted = { process, type: "ok", f: "connect", user: userOf(traits), client } as const;
-      recorder.record({ ...accepted, time: microseconds() });
-    });
-    this.client.on("connecting", () => {
-      if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
-      id.current = "";
-    });
-    this.client.on("disconnected", ({ code, reason }) => {
-      if (id.current !== "") recorder.disconnect(process, microseconds(), id.current);
-      id.current = "";
-      const isWanted = this.#isStopping || code === disconnectCalled;
-      if (!isWanted) this.fail(`was disconnected for good: ${code} ${reason}`);
-    });
+    this.#recorded = new RecordedClient(plan, traits, random, recorder, sockets);
     this.subscriptions = new Map(
       channels.map((channel) => {
         const subscription = this.client.newSubscription(channel, {
           minResubscribeDelay: shortestMs,
           maxResubscribeDelay: longestMs,
         });
-        return [channel, new SdkSubscription(subscription, process, id, recorder)];
+        return [channel, new SdkSubscription(subscription, process, this.#recorded, recorder)];
       }),
     );
     if (publishes !== undefined) {
       this.#publishing = new OwnPublishing(publishes, process, random, recorder);
     }
+  }
+
+  protected get client(): Centrifuge {
+    return this.#recorded.client;
   }
 
   get subscribed(): number {
@@ -108,8 +87,7 @@ export class SdkSubscriber implements Subscriber {
   }
 
   stop(): void {
-    this.#isStopping = true;
-    this.client.disconnect();
+    this.#recorded.stop();
   }
 
   async #publish(publishing: OwnPublishing, subscription: SdkSubscription, nowMs: number) {
@@ -145,18 +123,18 @@ export class SdkSubscription {
   /** The number of subscriptions so far. */
   generation = 0;
   readonly #process: string;
-  readonly #id: { readonly current: string };
+  readonly #connection: Pick<RecordedClient, "id">;
   readonly #recorder: ClientRecorder;
 
   constructor(
     subscription: Subscription,
     process: string,
-    id: { readonly current: string },
+    connection: Pick<RecordedClient, "id">,
     recorder: ClientRecorder,
   ) {
     this.subscription = subscription;
     this.#process = process;
-    this.#id = id;
+    this.#connection = connection;
     this.#recorder = recorder;
     subscription.on("error", () => undefined);
     subscription.on("subscribed", (context) => this.#attach(context));
@@ -182,7 +160,7 @@ export class SdkSubscription {
       type: "ok",
       f: "subscribe",
       channel,
-      client: this.#id.current,
+      client: this.#connection.id,
       recovering: wasRecovering,
       recovered,
       ...(streamPosition === undefined
@@ -215,9 +193,6 @@ export function socketClass(hostHeader: string | undefined) {
     }
   };
 }
-
-/** The SDK's code of a disconnect for which its own program asked. */
-const disconnectCalled = 0;
 
 /** The code of an error of the SDK; 0 if it has none. */
 export function parseError(error: unknown): ErrorReply {

@@ -1,21 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { HistoryEvent } from "../../checker/history-event.ts";
 import { Random } from "../../../support/random.ts";
-import { Recorder } from "../history/recorder.ts";
+import { recordedHistory } from "../history/recorded-history.ts";
 import { BackendCalls } from "./backend-call.ts";
 import { SerialPublisher } from "./serial-publisher.ts";
 
-let folder = "";
+const history = recordedHistory();
 let server: Server | undefined;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "prove-"));
-});
 afterEach(() => {
-  rmSync(folder, { recursive: true });
   server?.close();
   server = undefined;
 });
@@ -98,30 +91,26 @@ async function publish(reactions: Reaction[], traits: Partial<typeof longTimeout
   if (reactions.length > 0) server = serving;
   else await new Promise((resolve) => serving.close(resolve));
 
-  const file = join(folder, "history.jsonl");
-  const recorder = new Recorder(file);
   const calls = new BackendCalls({ address: `http://127.0.0.1:${bound.port}`, apiKey: "key" });
   const publisher = new SerialPublisher(
     "p1",
     { ...longTimeout, ...traits },
     calls,
-    recorder,
+    history().recorder,
     new Random(1),
   );
   try {
     await publisher.publish("keep:a");
   } finally {
     calls.close();
-    await recorder.end();
   }
-  const outcomes = readFileSync(file, "utf8").trim().split("\n").map(setOutcome);
+  const outcomes = (await history().events()).map(setOutcome);
   return { told: outcomes, commands };
 }
 
 const longTimeout = { payloadBytes: 8, unkeyedShare: 0, giveUpAfterMs: 60_000 };
 
-function setOutcome(line: string): string {
-  const { type, offset, epoch }: Extract<HistoryEvent, { f: "publish"; type: "ok" }> =
-    JSON.parse(line);
+function setOutcome(event: HistoryEvent): string {
+  const { type, offset, epoch }: { type: string; offset?: number; epoch?: string } = event;
   return [type, offset, epoch].filter((word) => word !== undefined).join(" ");
 }

@@ -1,8 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../support/random.ts";
 import { microseconds } from "../history/clock.ts";
 import type { Recorder } from "../history/recorder.ts";
-import { Backoff } from "./backoff.ts";
 import type { BackendCalls } from "./backend-call.ts";
 import { payloadOf } from "./value.ts";
 
@@ -46,30 +44,21 @@ export class SerialPublisher {
     const data = payloadOf(value, payloadBytes);
     const isKeyed = !this.#random.chance(unkeyedShare);
     const command = { channel, data, ...(isKeyed ? { idempotency_key: value } : {}) };
-    const backoff = new Backoff(this.#random);
-    const endMs = performance.now() + (isKeyed ? giveUpAfterMs : 0);
     this.#record("invoke", channel, value);
-    // After one lost attempt, a refusal of another attempt no longer makes the outcome certain.
-    let type: "fail" | "info" = "fail";
-    for (;;) {
-      const called = await this.#calls.call("publish", command);
-      switch (called.outcome) {
-        case "result":
-          this.#record("ok", channel, value, parsePosition(called.result));
-          return;
-        case "wrong":
-          this.#record("info", channel, value);
-          throw new Error(`${this.process} couldn't publish to ${channel}: ${called.problem}`);
-        case "lost":
-          type = "info";
-          break;
-        case "refused":
-      }
-      if (performance.now() >= endMs) {
-        this.#record(type, channel, value);
+    const forMs = isKeyed ? giveUpAfterMs : 0;
+    const called = await this.#calls.repeat("publish", command, this.#random, forMs);
+    switch (called.outcome) {
+      case "result":
+        this.#record("ok", channel, value, parsePosition(called.result));
         return;
-      }
-      await pause(backoff.next());
+      case "wrong":
+        this.#record("info", channel, value);
+        throw new Error(`${this.process} couldn't publish to ${channel}: ${called.problem}`);
+      case "lost":
+        this.#record("info", channel, value);
+        return;
+      case "refused":
+        this.#record("fail", channel, value);
     }
   }
 

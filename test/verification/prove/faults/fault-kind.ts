@@ -11,31 +11,7 @@ export interface FaultKindTraits {
   readonly meaning: string;
 }
 
-export type FaultKind =
-  | "cut"
-  | "reset"
-  | "vanish"
-  | "deafen"
-  | "mute"
-  | "drop"
-  | "stall"
-  | "delay"
-  | "lose-answer"
-  | "wave"
-  | "evict"
-  | "evict-close"
-  | "crash-channel"
-  | "crash-gateway"
-  | "crash-home"
-  | "crash-map"
-  | "crash-growing"
-  | "late-calls"
-  | "lost-calls"
-  | "doubled-calls"
-  | "kill"
-  | "deploy"
-  | "break-backend"
-  | "break-receiver";
+export type FaultKind = (typeof kinds)[number]["kind"];
 
 /** Faults during which no client is served for a moment. */
 const outages: ReadonlySet<FaultKind> = new Set(["drop", "kill", "deploy"]);
@@ -46,7 +22,7 @@ export function isOutage(kind: FaultKind): boolean {
 }
 
 /** All kinds, in the order in which reports name them. */
-export const faultKinds: readonly FaultKindTraits[] = [
+const kinds = [
   outside("cut", 13, "connections end in an orderly way (FIN), which neither end asked for"),
   outside("reset", 13, "connections are reset"),
   outside("vanish", 13, "nothing arrives any more in either direction, and neither end is told"),
@@ -79,12 +55,15 @@ export const faultKinds: readonly FaultKindTraits[] = [
   inside("deploy", 12, "a changed bundle replaces the one that runs"),
   inside("break-backend", 10, "the backend of the hooks fails, hangs or is gone, up to 3 s"),
   inside("break-receiver", 12, "the receiver of events fails, hangs or is gone, up to 3 s"),
-];
+] as const;
 
-function outside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {
-  return { kind, perMinute, from: "outside", meaning };
+/** See {@link kinds}. */
+export const faultKinds: readonly FaultKindTraits[] = kinds;
+
+function outside<Kind extends string>(kind: Kind, perMinute: number, meaning: string) {
+  return { kind, perMinute, from: "outside", meaning } as const;
 }
 
-function inside(kind: FaultKind, perMinute: number, meaning: string): FaultKindTraits {
-  return { kind, perMinute, from: "inside", meaning };
+function inside<Kind extends string>(kind: Kind, perMinute: number, meaning: string) {
+  return { kind, perMinute, from: "inside", meaning } as const;
 }

@@ -1,17 +1,14 @@
 import { Random } from "../../../support/random.ts";
-import { type BackendAddress, BackendCalls } from "../clients/backend-call.ts";
+import { BackendLoad } from "../backend-load.ts";
+import type { BackendAddress } from "../clients/backend-call.ts";
 import { microseconds } from "../history/clock.ts";
 import type { Recorder } from "../history/recorder.ts";
 import { type ReadState, parseText, TextWriter } from "./text-writer.ts";
 
 /** A backend with several producers, which write texts into maps at the same time. */
-export class GrowthLoad {
-  readonly #calls: BackendCalls;
+export class GrowthLoad extends BackendLoad {
   readonly #channels: readonly string[];
-  readonly #recorder: Recorder;
   readonly #writers: readonly TextWriter[];
-  readonly #stopping = new AbortController();
-  #underWay: Promise<unknown> = Promise.resolve();
 
   /** @param channels maps for texts that grow */
   constructor(
@@ -20,21 +17,15 @@ export class GrowthLoad {
     random: Random,
     recorder: Recorder,
   ) {
-    this.#calls = new BackendCalls(backend);
+    super(backend, random, recorder);
     this.#channels = channels;
-    this.#recorder = recorder;
     this.#writers = channels.flatMap((channel) =>
       Array.from({ length: writersEach }, (_, index) => {
         const own = new Random(random.between(0, 2 ** 31));
         const process = `writer-${channel}-${index + 1}`;
-        return new TextWriter(process, channel, this.#calls, recorder, own);
+        return new TextWriter(process, channel, this.calls, recorder, own, this.failures);
       }),
     );
-  }
-
-  /** Failures that no server may cause, in sentences. */
-  get failures(): readonly string[] {
-    return this.#writers.flatMap(({ failures }) => failures);
   }
 
   /** Writes a text into each map, so that its stream is stored before the first client comes. */
@@ -42,9 +33,8 @@ export class GrowthLoad {
     await Promise.all(this.#writers.map((writer) => writer.begin()));
   }
 
-  start(): void {
-    const { signal } = this.#stopping;
-    this.#underWay = Promise.all(this.#writers.map((writer) => writer.write(signal)));
+  protected override loops(signal: AbortSignal): readonly Promise<void>[] {
+    return this.#writers.map((writer) => writer.write(signal));
   }
 
   /** Resolves when text was acknowledged that is stored later, or after a while without. */
@@ -57,30 +47,17 @@ export class GrowthLoad {
     clearTimeout(timer);
   }
 
-  /** Ends all texts. Resolves when that is acknowledged or given up; rejects when something failed. */
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#underWay;
-    if (this.failures.length > 0) throw new Error(this.failures.join("\n"));
-  }
-
   /** Records the texts that are stored, once everything has settled. */
   async read(): Promise<void> {
     for (const channel of this.#channels) {
       const asked = microseconds();
-      const called = await this.#calls.call("map_read_state", { channel, limit: -1 });
+      const called = await this.calls.call("map_read_state", { channel, limit: -1 });
       if (called.outcome !== "result") throw new Error(`${channel} couldn't be read`);
       const { epoch = "", entries = [] }: ReadState = called.result;
       const texts = entries.map(({ key, data }) => ({ key, text: parseText(data) }));
       const read = { process: "writers", type: "ok", f: "text-read", channel } as const;
-      this.#recorder.record({ ...read, time: microseconds(), asked, epoch, texts, last: true });
+      this.recorder.record({ ...read, time: microseconds(), asked, epoch, texts, last: true });
     }
-  }
-
-  /** Closes the connections. No call may follow. */
-  close(): void {
-    this.#stopping.abort();
-    this.#calls.close();
   }
 }
 

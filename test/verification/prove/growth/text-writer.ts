@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Random } from "../../../support/random.ts";
-import { Backoff } from "../clients/backoff.ts";
-import type { BackendCalls } from "../clients/backend-call.ts";
+import type { BackendCalls, RepeatedResult } from "../clients/backend-call.ts";
 import { microseconds } from "../history/clock.ts";
 import type { Recorder } from "../history/recorder.ts";
 import { growingText, pieceOf } from "./growing-text.ts";
@@ -22,16 +21,18 @@ export class TextWriter {
   #texts = 0;
   /** Called when a piece was acknowledged that the server stores later. */
   onGrown: () => void = () => undefined;
-  /** Failures that no server may cause, in sentences. */
-  readonly failures: string[] = [];
+  readonly #failures: string[];
 
+  /** @param failures takes those that no server may cause, in sentences */
   constructor(
     process: string,
     channel: string,
     calls: BackendCalls,
     recorder: Recorder,
     random: Random,
+    failures: string[],
   ) {
+    this.#failures = failures;
     this.#process = process;
     this.channel = channel;
     this.#calls = calls;
@@ -156,18 +157,10 @@ export class TextWriter {
   }
 
   /** Calls until there is an answer, or for a minute. */
-  async #repeat(method: string, command: object): Promise<Repeated> {
-    const backoff = new Backoff(this.#random);
-    const endMs = performance.now() + giveUpAfterMs;
-    let outcome: "refused" | "lost" = "refused";
-    for (let attempts = 1; ; attempts++) {
-      const called = await this.#calls.call(method, command);
-      if (called.outcome === "result") return { ...called, attempts };
-      if (called.outcome === "wrong") this.failures.push(`${method}: ${called.problem}`);
-      if (called.outcome !== "refused") outcome = "lost";
-      if (called.outcome === "wrong" || performance.now() >= endMs) return { outcome };
-      await pause(backoff.next());
-    }
+  async #repeat(method: string, command: object): Promise<RepeatedResult> {
+    const called = await this.#calls.repeat(method, command, this.#random, giveUpAfterMs);
+    if (called.outcome === "wrong") this.#failures.push(`${method}: ${called.problem}`);
+    return called;
   }
 
   /** Waits; ends early when the producer has to stop. */
@@ -197,11 +190,6 @@ interface Writing {
   /** Whether no attempt can come late that would begin the text anew. */
   isCertain: boolean;
 }
-
-type Repeated =
-  | { readonly outcome: "result"; readonly result: object; readonly attempts: number }
-  /** Nothing was done, for certain; or nobody knows whether. */
-  | { readonly outcome: "refused" | "lost" };
 
 /** The results of `map_append`, `map_remove` and `map_read_state`. */
 interface Appended {

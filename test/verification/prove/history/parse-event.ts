@@ -1,5 +1,4 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
-import type { CursorEvent } from "../../checker/cursors/cursor-event.ts";
 
 /**
  * Reads one line of a history.
@@ -29,160 +28,94 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The problem of a value as an event; undefined if there is none. */
 function parseLack(value: unknown): string | undefined {
   if (!isRecord(value)) return "isn't an object";
-  const { time, process, type, f, channel }: Readonly<Record<string, unknown>> = value;
+  const { time, process, type, f }: Readonly<Record<string, unknown>> = value;
   if (typeof time !== "number") return "has no time";
   if (typeof process !== "string") return "has no process";
   if (typeof f !== "string" || typeof type !== "string") return "has no f or type";
-  const shape = shapes.get(f);
-  if (shape === undefined || !shape.types.includes(type)) return `is not an event: ${type} ${f}`;
-  if (shape.hasChannel && typeof channel !== "string") return "has no channel";
-  for (const [name, wanted] of shape.fields) {
-    if (typeof value[name] !== wanted) return `has no ${name}`;
+  const known = byName.get(f);
+  if (known === undefined || !known.types.includes(type)) return `is not an event: ${type} ${f}`;
+  for (const [name, wanted] of Object.entries(known.fields)) {
+    const field = value[name];
+    if (wanted === "list" ? !Array.isArray(field) : typeof field !== wanted)
+      return `has no ${name}`;
   }
   const offset = value["offset"];
   if (offset !== undefined && typeof offset !== "number") return "has an offset that is no number";
-  if (f === "events" && !Array.isArray(value["channels"])) return "has no channels";
-  if (f === "map-subscribe" && !Array.isArray(value["changes"])) return "has no changes";
-  if (f === "map-read" && !Array.isArray(value["entries"])) return "has no entries";
-  if (f === "audience" && !Array.isArray(value["users"])) return "has no users";
-  if (f === "receipts" && !Array.isArray(value["entries"])) return "has no entries";
-  if (f === "marks" && !Array.isArray(value["marks"])) return "has no marks";
-  if (f === "text-read" && !Array.isArray(value["texts"])) return "has no texts";
-  if (f === "presence" && !Array.isArray(value["clients"])) return "has no clients";
   return undefined;
 }
 
+/** An event of one name: the types that it may have, and the fields that it needs besides those of all events. */
 interface Shape {
   readonly types: readonly string[];
-  readonly hasChannel: boolean;
-  readonly fields: readonly (readonly [string, "string" | "number" | "boolean"])[];
+  readonly fields: Readonly<Record<string, "string" | "number" | "boolean" | "list">>;
 }
 
-function shaped(types: readonly string[], hasChannel: boolean, fields: Shape["fields"]): Shape {
-  return { types, hasChannel, fields };
+function shape(types: Shape["types"], fields: Shape["fields"] = {}): Shape {
+  return { types, fields };
 }
+
+/** The same for an event of one channel. */
+function ofChannel(types: Shape["types"], fields: Shape["fields"] = {}): Shape {
+  return { types, fields: { channel: text, ...fields } };
+}
+
+const text = "string";
+const number = "number";
+const list = "list";
+const invoke = ["invoke"];
+const ok = ["ok"];
+const info = ["info"];
+const operation = ["invoke", "ok", "fail", "info"];
 
 /** Marks of users, and questions about them. */
-const cursorCalls: readonly CursorEvent["f"][] = ["mark", "unread", "delivered"];
-const callShape = shaped(["invoke", "ok", "fail", "info"], true, [
-  ["call", "string"],
-  ["user", "string"],
-]);
+const cursorCall = ofChannel(operation, { call: text, user: text });
 
-const shapes: ReadonlyMap<string, Shape> = new Map([
-  ["deliver", shaped(["ok"], true, [["value", "string"]])],
-  ["publish", shaped(["invoke", "ok", "fail", "info"], true, [["value", "string"]])],
-  [
-    "subscribe",
-    shaped(["ok"], true, [
-      ["client", "string"],
-      ["recovering", "boolean"],
-      ["recovered", "boolean"],
-    ]),
-  ],
-  ["channel", shaped(["info"], true, [["recovery", "string"]])],
-  ["signal", shaped(["info"], true, [["code", "number"]])],
-  ["detach", shaped(["info"], true, [])],
-  ["forget", shaped(["info"], true, [["what", "string"]])],
-  ["crash", shaped(["info"], true, [])],
-  [
-    "order",
-    shaped(["invoke", "ok", "fail", "info"], false, [
-      ["order", "string"],
-      ["user", "string"],
-      ["method", "string"],
-    ]),
-  ],
-  [
-    "hook",
-    shaped(["ok", "fail"], false, [
-      ["hook", "string"],
-      ["answer", "string"],
-      ["client", "string"],
-    ]),
-  ],
-  [
-    "call",
-    shaped(["ok"], false, [
-      ["value", "string"],
-      ["result", "string"],
-    ]),
-  ],
-  ["disconnect", shaped(["info"], false, [["client", "string"]])],
-  ["events", shaped(["info"], false, [["keepMax", "number"]])],
-  [
-    "event",
-    shaped(["ok"], false, [
-      ["object", "string"],
-      ["number", "number"],
-      ["event", "string"],
-    ]),
-  ],
-  ["told", shaped(["info"], false, [["what", "string"]])],
-  ["connect", shaped(["invoke", "ok"], false, [["user", "string"]])],
-  ["map", shaped(["info"], true, [["mode", "string"]])],
-  [
-    "map-change",
-    shaped(["invoke", "ok", "fail", "info"], true, [
-      ["change", "string"],
-      ["key", "string"],
-    ]),
-  ],
-  ["map-subscribe", shaped(["ok"], true, [["epoch", "string"]])],
-  ["map-deliver", shaped(["ok"], true, [["key", "string"]])],
-  ["map-end", shaped(["info"], true, [])],
-  ["map-forget", shaped(["info"], true, [])],
-  [
-    "map-read",
-    shaped(["ok"], true, [
-      ["epoch", "string"],
-      ["offset", "number"],
-    ]),
-  ],
-  ["cursors", shaped(["info"], true, [["audience", "string"]])],
-  ["member", shaped(["invoke"], true, [["user", "string"]])],
-  ["audience", shaped(["ok"], true, [])],
-  ["pong", shaped(["ok"], true, [])],
-  ...cursorCalls.map((f) => [f, callShape] as const),
-  ["receipts", shaped(["ok"], true, [])],
-  ["receipt", shaped(["ok"], true, [["user", "string"]])],
-  ["receipts-end", shaped(["info"], true, [])],
-  ["marks", shaped(["ok"], true, [["epoch", "string"]])],
-  ["forget-user", shaped(["invoke"], true, [["user", "string"]])],
-  ["append", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
-  ["text-remove", shaped(["invoke", "ok", "fail", "info"], true, [["key", "string"]])],
-  [
-    "text-follow",
-    shaped(["ok"], true, [
-      ["asked", "number"],
-      ["epoch", "string"],
-      ["offset", "number"],
-    ]),
-  ],
-  [
-    "text-show",
-    shaped(["ok"], true, [
-      ["key", "string"],
-      ["kept", "number"],
-      ["added", "string"],
-    ]),
-  ],
-  ["text-leave", shaped(["info"], true, [])],
-  ["text-unusable", shaped(["info"], true, [["problem", "string"]])],
-  [
-    "text-read",
-    shaped(["ok"], true, [
-      ["asked", "number"],
-      ["epoch", "string"],
-    ]),
-  ],
-  ["presence", shaped(["ok"], true, [])],
-  ["settled", shaped(["info"], false, [])],
-  [
-    "fault",
-    shaped(["invoke", "info"], false, [
-      ["kind", "string"],
-      ["target", "string"],
-    ]),
-  ],
-]);
+const shapes: Readonly<Record<HistoryEvent["f"], Shape>> = {
+  deliver: ofChannel(ok, { value: text }),
+  publish: ofChannel(operation, { value: text }),
+  subscribe: ofChannel(ok, { client: text, recovering: "boolean", recovered: "boolean" }),
+  channel: ofChannel(info, { recovery: text }),
+  signal: ofChannel(info, { code: number }),
+  detach: ofChannel(info),
+  forget: ofChannel(info, { what: text }),
+  crash: ofChannel(info),
+  order: shape(operation, { order: text, user: text, method: text }),
+  hook: shape(["ok", "fail"], { hook: text, answer: text, client: text }),
+  call: shape(ok, { value: text, result: text }),
+  connect: shape(["invoke", "ok"], { user: text }),
+  disconnect: shape(info, { client: text }),
+  events: shape(info, { keepMax: number, channels: list }),
+  event: shape(ok, { object: text, number, event: text }),
+  told: shape(info, { what: text }),
+  map: ofChannel(info, { mode: text }),
+  "map-change": ofChannel(operation, { change: text, key: text }),
+  "map-subscribe": ofChannel(ok, { epoch: text, changes: list }),
+  "map-deliver": ofChannel(ok, { key: text }),
+  "map-end": ofChannel(info),
+  "map-forget": ofChannel(info),
+  "map-read": ofChannel(ok, { epoch: text, offset: number, entries: list }),
+  cursors: ofChannel(info, { audience: text }),
+  member: ofChannel(invoke, { user: text }),
+  audience: ofChannel(ok, { users: list }),
+  pong: ofChannel(ok),
+  mark: cursorCall,
+  unread: cursorCall,
+  delivered: cursorCall,
+  receipts: ofChannel(ok, { entries: list }),
+  receipt: ofChannel(ok, { user: text }),
+  "receipts-end": ofChannel(info),
+  marks: ofChannel(ok, { epoch: text, marks: list }),
+  "forget-user": ofChannel(invoke, { user: text }),
+  append: ofChannel(operation, { key: text }),
+  "text-remove": ofChannel(operation, { key: text }),
+  "text-follow": ofChannel(ok, { asked: number, epoch: text, offset: number }),
+  "text-show": ofChannel(ok, { key: text, kept: number, added: text }),
+  "text-leave": ofChannel(info),
+  "text-unusable": ofChannel(info, { problem: text }),
+  "text-read": ofChannel(ok, { asked: number, epoch: text, texts: list }),
+  presence: ofChannel(ok, { clients: list }),
+  settled: shape(info),
+  fault: shape(["invoke", "info"], { kind: text, target: text }),
+};
+
+const byName: ReadonlyMap<string, Shape> = new Map(Object.entries(shapes));

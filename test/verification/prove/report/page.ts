@@ -1,7 +1,7 @@
 import { faultKinds } from "../faults/fault-kind.ts";
 import { timelineChart } from "./timeline-chart.ts";
-import { held, recoveryFigures, type RunReport } from "./run-report.ts";
-import { resultLine, whole } from "./summary.ts";
+import { held, type RunReport } from "./run-report.ts";
+import { countRows, resultLine, whole } from "./summary.ts";
 
 /** The report as a page without external resources. */
 export function page(report: RunReport): string {
@@ -14,7 +14,7 @@ export function page(report: RunReport): string {
 <style>${style}</style>
 <h1>${held(report) ? "Held" : "Violated"}</h1>
 <p class="${held(report) ? "held" : "violated"}">${escaped(resultLine(report))}</p>
-<p>${escaped(subject)} on ${escaped(date)}, ${escaped(machine)}.</p>
+<p>${escaped(subject)} on ${escaped(date)}, ${escaped(machine)}, ${Math.round(report.seconds)} s.</p>
 <pre>${escaped(command)}</pre>
 <h2>What happened</h2>
 ${timelineChart(timeline)}
@@ -30,44 +30,6 @@ ${events(report)}
 ${violations(report)}
 </html>
 `;
-}
-
-function countRows({ result, seconds }: RunReport): readonly (readonly string[])[] {
-  const { counts } = result;
-  const { growth } = counts;
-  const recovery = recoveryFigures(result);
-  return [
-    ["deliveries checked", whole(counts.deliveries)],
-    ["in seconds", whole(Math.round(seconds))],
-    ["publications", whole(counts.published)],
-    ["acknowledged", whole(counts.acknowledged)],
-    ["refused", whole(counts.refused)],
-    [
-      "of unknown outcome (of these delivered)",
-      `${whole(counts.unknown)} (${whole(counts.unknownReceived)})`,
-    ],
-    ["subscribers, channels", `${whole(counts.subscribers)}, ${whole(counts.channels)}`],
-    ["recoveries", whole(counts.recoveries)],
-    [
-      "time to recover: median, 99 %, longest",
-      `${recovery.median} ms, ${recovery.p99} ms, ${recovery.most} ms`,
-    ],
-    ["replies with failed recovery", whole(counts.failedRecoveries)],
-    ["signals of insufficient state (2500, 3010)", whole(counts.signals)],
-    ["channels with compared presence", whole(counts.presenceChecks)],
-    ["marks of users", whole(counts.marks)],
-    ["counts of unread publications", whole(counts.unreadCounts)],
-    ["answers on what has arrived at users", whole(counts.arrivals)],
-    ["marks shown in receipts", whole(counts.receipts)],
-    ["receipts of clients compared with all marks", whole(counts.receiptStates)],
-    [
-      "texts that grow: appends, losses in a crash, states compared",
-      `${whole(growth.texts)}: ${whole(growth.appends)}, ${whole(growth.takenBack)}, ${whole(growth.states)}`,
-    ],
-    ["orders for users, acknowledged", whole(counts.orders)],
-    ["events that a backend took again", whole(counts.repeatedEvents)],
-    ["replies to calls that were compared with the backend's", whole(counts.calls)],
-  ];
 }
 
 /** How the backend answered, a row for each hook and a column for each kind of answer. */

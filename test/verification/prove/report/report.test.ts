@@ -133,23 +133,17 @@ describe("the report of a run without violations", () => {
     expect(summary(report)).toContain(
       "cursors       1 marks, 0 counts of unread, 0 proofs of arrival compared; 0 unseen, 0 seen told",
     );
-    expect(page(report)).toContain("<td>marks of users</td><td>1</td>");
   });
 
   it("counts what clients were shown of users' marks", () => {
     expect(summary(report)).toContain(
       "receipts      1 marks shown to clients compared, 1 clients compared with all marks in the end",
     );
-    expect(page(report)).toContain(
-      "<td>receipts of clients compared with all marks</td><td>1</td>",
-    );
   });
 
   it("counts texts that grow, and how often a crash took some of one back", () => {
     expect(summary(report)).toContain("texts         1 that grow: 2 appends, 1 loss in a crash,");
-    expect(page(report)).toContain(
-      "<td>texts that grow: appends, losses in a crash, states compared</td><td>1: 2, 1, 0</td>",
-    );
+    expect(page(report)).toContain("<td>texts</td><td>1 that grow: 2 appends,");
   });
 
   it("draws the deliveries of each second, and the faults", () => {

@@ -3,30 +3,63 @@ import { held, recoveryFigures, type RunReport } from "./run-report.ts";
 
 /** The report as lines for a terminal, with the result last. */
 export function summary(report: RunReport): string {
-  const { result, timeline, seconds, subject } = report;
+  const counts = countRows(report).map(([name, text]) => `${name.padEnd(13)} ${text}`);
+  return [
+    `${report.subject}, ${Math.round(report.seconds)} s`,
+    ...counts,
+    ...violationLines(report),
+    resultLine(report),
+  ].join("\n");
+}
+
+/** What was counted: a name, and a text for each. */
+export function countRows(report: RunReport): readonly (readonly [name: string, text: string])[] {
+  const { result, timeline } = report;
   const { counts } = result;
   const recovery = recoveryFigures(result);
   const faults = faultKinds.flatMap(({ kind }) => {
     const count = result.faults.get(kind) ?? 0;
     return count === 0 ? [] : [`${kind} ${count}`];
   });
-  const lines = [
-    `${subject}, ${Math.round(seconds)} s`,
-    `deliveries    ${whole(counts.deliveries)} checked, at ${counts.subscribers} subscribers of ${counts.channels} channels`,
-    `publications  ${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownReceived)} delivered)`,
-    `faults        ${whole(timeline.faults.length)}: ${faults.join(", ")}`,
-    `recoveries    ${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
-    `signals       ${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
-    `presence      ${whole(counts.presenceChecks)} channels compared`,
-    `maps          ${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
-    `cursors       ${cursorCounts(report)}`,
-    `receipts      ${whole(counts.receipts)} marks shown to clients compared, ${whole(counts.receiptStates)} clients compared with all marks in the end`,
-    textsLine(report),
-    `orders        ${whole(counts.orders)} for users, acknowledged`,
-    `events        ${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
-    `hooks         ${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
+  return [
+    [
+      "deliveries",
+      `${whole(counts.deliveries)} checked, at ${counts.subscribers} subscribers of ${counts.channels} channels`,
+    ],
+    [
+      "publications",
+      `${whole(counts.published)}: ${whole(counts.acknowledged)} acknowledged, ${whole(counts.refused)} refused, ${whole(counts.unknown)} of unknown outcome (${whole(counts.unknownReceived)} delivered)`,
+    ],
+    ["faults", `${whole(timeline.faults.length)}: ${faults.join(", ")}`],
+    [
+      "recoveries",
+      `${whole(counts.recoveries)}, median ${recovery.median} ms, 99 % within ${recovery.p99} ms, all within ${recovery.most} ms`,
+    ],
+    [
+      "signals",
+      `${whole(counts.signals)} of insufficient state, ${whole(counts.failedRecoveries)} failed recoveries`,
+    ],
+    ["presence", `${whole(counts.presenceChecks)} channels compared`],
+    [
+      "maps",
+      `${whole(counts.mapChanges)} changes, ${whole(counts.mapStates)} states of clients compared`,
+    ],
+    ["cursors", cursorCounts(report)],
+    [
+      "receipts",
+      `${whole(counts.receipts)} marks shown to clients compared, ${whole(counts.receiptStates)} clients compared with all marks in the end`,
+    ],
+    ["texts", textCounts(report)],
+    ["orders", `${whole(counts.orders)} for users, acknowledged`],
+    [
+      "events",
+      `${whole(sum(result.events))} told to a backend, ${whole(counts.repeatedEvents)} of them again`,
+    ],
+    [
+      "hooks",
+      `${whole(sum(result.hookAnswers))} answers of a backend: ${answerCounts(report)}; ${whole(counts.calls)} calls compared`,
+    ],
   ];
-  return [...lines, ...violationLines(report), resultLine(report)].join("\n");
 }
 
 /** The result in one line. */
@@ -59,10 +92,10 @@ function cursorCounts({ result }: RunReport): string {
   return `${whole(marks)} marks, ${whole(unreadCounts)} counts of unread, ${whole(arrivals)} proofs of arrival compared; ${unseen} unseen, ${seen} seen told`;
 }
 
-function textsLine({ result }: RunReport): string {
+function textCounts({ result }: RunReport): string {
   const { texts, appends, takenBack, states } = result.counts.growth;
   const losses = `${whole(takenBack)} ${takenBack === 1 ? "loss" : "losses"} in a crash`;
-  return `texts         ${whole(texts)} that grow: ${whole(appends)} appends, ${losses}, ${whole(states)} states of clients compared`;
+  return `${whole(texts)} that grow: ${whole(appends)} appends, ${losses}, ${whole(states)} states of clients compared`;
 }
 
 /** How often the backend of the hooks answered in each way, whatever it was asked. */

@@ -163,16 +163,6 @@ describe.each([jsonCodec, protobufCodec, messagePackCodec])("subscribers ($name)
     expect(Math.max(...bytes)).toBeLessThan(150);
   });
 
-  it("[Z39] get the value in full after data that wasn't the value", () => {
-    const growing = growingMap(new NodeSql());
-    const reader = growing.reader(codec);
-    const diverted = { data: json("value"), streamData: json("what is told") };
-    set(growing.map, growingKey, 0, diverted);
-    growing.append("!");
-    growing.append("?");
-    expect(reader.value()).toBe("value!?");
-  });
-
   it("[Z39] who come within a window get the pieces with its end, and then each", () => {
     const growing = growingMap(new NodeSql());
     const first = growing.reader(codec);

@@ -1,20 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { HistoryEvent } from "../../../checker/history-event.ts";
-import { Recorder } from "../../history/recorder.ts";
+import { describe, expect, it } from "vitest";
+import { recordedHistory } from "../../history/recorded-history.ts";
 import type { Recovery } from "../plan.ts";
 import { RawSubscription } from "./raw-subscription.ts";
 import { ClientRecorder } from "../client-recorder.ts";
 
-let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "prove-"));
-});
-afterEach(() => {
-  rmSync(folder, { recursive: true });
-});
+const recorded = recordedHistory();
 
 describe("a raw subscription", () => {
   it("recovers from the last recorded publication after a lost connection", () => {
@@ -100,12 +90,9 @@ describe("a raw subscription", () => {
 });
 
 function subscribe(recovery: Recovery) {
-  const file = join(folder, "history.jsonl");
-  const recorder = new ClientRecorder(new Recorder(file));
-  const history = async (): Promise<readonly HistoryEvent[]> => {
-    await recorder.end();
-    const lines = readFileSync(file, "utf8").trim().split("\n");
-    return lines.map((line): HistoryEvent => JSON.parse(line));
+  const { recorder, events: history } = recorded();
+  return {
+    subscription: new RawSubscription("keep:a", "s1", recovery, new ClientRecorder(recorder)),
+    history,
   };
-  return { subscription: new RawSubscription("keep:a", "s1", recovery, recorder), history };
 }
