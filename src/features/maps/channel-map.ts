@@ -62,7 +62,7 @@ export class ChannelMap implements ChannelKeys {
   readonly growth: MapGrowth;
   /** Whether the state of an ephemeral map was lost, and its subscribers haven't been notified yet (rule Z30). */
   #isLost: boolean;
-  /** Whether subscribers were sent pieces that are lost, and haven't been notified of the loss yet (rule Z41). */
+  /** Whether subscribers were sent pieces that are lost, and haven't been notified yet (rule Z41). */
   #wasTelling: boolean;
   #hasBegun = false;
 
@@ -221,10 +221,7 @@ export class ChannelMap implements ChannelKeys {
     return this.#store.state.heads(after, count).map(({ key }) => key);
   }
 
-  /**
-   * Makes a key end at a time, ms since 1970; undefined: never. Subscribers learn nothing before it ends. For presence
-   * maps (rule Z23).
-   */
+  /** Makes a key end at a time, ms since 1970, or never; nothing is sent before. For presence maps (rule Z23). */
   endAt(key: string, endsMs: number | undefined, nowMs: number): void {
     const entry = this.entry(key);
     if (entry === undefined || entry.endsMs === endsMs) return;
