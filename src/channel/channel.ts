@@ -367,7 +367,8 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.relay.checkFollowers(historyEnds);
     if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
     this.#store.forget(nowMs, () => this.keys?.forget());
-    // Nobody is told, but a number passes: a call that is late can't take a gateway back to this stream (rule L1).
+    // No gateway is called. But the entry takes a number, so that a late call can't take a gateway back to this stream
+    // (rule L1).
     this.relay.append({ type: "removed" }, undefined);
   }
 
