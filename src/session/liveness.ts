@@ -110,7 +110,7 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   return boundedTtlSeconds(Math.floor(expireAtSeconds - nowMs / 1_000));
 }
 
-/** What a client is told of so many seconds that are left, or have passed (rule C12). */
+/** The `ttl` that a client receives for a number of seconds that are left, or have passed (rule C12). */
 export function boundedTtlSeconds(leftSeconds: number): number {
   return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
 }
@@ -219,9 +219,13 @@ export function sendsPongs({ identity, unidirectional }: CommandSession): boolea
 }
 
 /**
- * Whether others may see that the client is there: its user's connections are limited or a backend is told that the user is
- * online, it is present or announced on a channel, or may come to be by the options of a channel to which it can subscribe.
- * Or a feature wants to know what it has got there. The grants of later subscription tokens can't be known here.
+ * Whether others may see that the client is there. They may in these cases:
+ *
+ * - Its user's connections are limited, or a backend gets events of who is online.
+ * - It is present or announced on a channel, or may become so by the options of a channel to which it can subscribe.
+ * - A feature notes what was delivered there.
+ *
+ * The grants of later subscription tokens can't be known here.
  */
 function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
   const { channels, channel, config, deliveries } = context;

@@ -35,7 +35,7 @@ export class SingleChannel implements Channels {
 
   /**
    * @param clock ms since 1970
-   * @param clients hears of subscriptions; absent where nobody does
+   * @param clients is called for subscriptions; absent where nothing observes them
    * @param parts what features keep of the subscriptions
    */
   constructor(
