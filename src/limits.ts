@@ -150,8 +150,8 @@ export const limits = {
    */
   waitingBytesMax: 33_554_432,
   /**
-   * Bytes sent to a client since the server last received something from it. On a runtime without `bufferedAmount`,
-   * they stand for the backlog. A client beyond it counts as infinitely far behind and is cut (rule F4).
+   * Bytes sent to a client since the server last received something from it, on a runtime without `bufferedAmount`.
+   * They stand for the backlog there. A client beyond it counts as infinitely far behind and is cut (rule F4).
    */
   unconfirmedBytesMax: 33_554_432,
   /** Pushes in one frame, and their bytes: a frame must not grow with a burst (rule F3). */
