@@ -163,7 +163,7 @@ class PublishWaits {
   }
 
   /**
-   * Answers those who have waited long enough.
+   * Answers the publishers that have waited long enough.
    *
    * @returns in how many ms the next one has; undefined if none waits
    */
