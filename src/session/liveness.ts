@@ -1,11 +1,12 @@
 /**
- * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5, C5 and Q9). The functions
- * of keep-alive decide, and the session acts. Also which clients are asked for pongs.
+ * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5, C5 and Q9). The
+ * functions of keep-alive decide, and the session acts. They also decide which clients are asked for pongs.
  *
- * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
- * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
- * them all. Client-driven: the client pings. Either way the platform answers a JSON client's text without waking the
- * object (rule K3), and the object looks at the time of the last answer.
+ * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: when a ping is due,
+ * each client whose last ping is more than half an interval old is pinged as well. So one alarm serves all sockets.
+ *
+ * Client-driven: the client sends the pings. In both cases the platform answers a JSON client's text without waking the
+ * object (rule K3), and the object reads the time of the last answer.
  */
 import { type ChannelOptions, everyOptions, type HookTarget } from "../config/config.ts";
 import { limits } from "../limits.ts";

@@ -198,7 +198,7 @@ export interface RunningCommand<Request> {
   readonly session: CommandSession;
   readonly id: number;
   readonly request: Request;
-  /** When it was received, or when somebody has answered who was asked about it; ms since 1970. */
+  /** When it was received, or when the last question about it was answered; ms since 1970. */
   readonly nowMs: number;
   /** Takes the decision, at once or later. It is silent if a reply has been sent by then. */
   readonly done: DecisionDone;
@@ -353,7 +353,7 @@ export interface Approver {
    *
    * @param kept  those of its handshake
    * @param given with the connect command
-   * @returns undefined if they are more than a session can keep (rule B2)
+   * @returns undefined if a session can't keep so many (rule B2)
    */
   headersAtConnect(
     session: CommandSession,
@@ -378,7 +378,7 @@ export interface Refresh {
   isUnderWay(session: CommandSession, channel: string): boolean;
 }
 
-/** A question about a command, and whom it is put to. */
+/** A question about a command, and the target that is asked. */
 export interface Inquiry<Hook extends keyof Questions> {
   readonly hook: Hook;
   readonly question: Questions[Hook];

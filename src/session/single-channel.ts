@@ -18,8 +18,8 @@ import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-n
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
 /**
- * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once,
- * but to questions for who is present (rule P3). Except for {@link resolve}, the methods expect the name of that channel.
+ * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once, but to
+ * questions about presence (rule P3). Except for {@link resolve}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
   readonly #channel: Channel;
