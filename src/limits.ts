@@ -132,9 +132,9 @@ export const limits = {
   /** The backlog of all connections of an object together. Beyond it the object is overloaded (rule B3). */
   backlogBytesMax: 67_108_864,
   /**
-   * How long an overloaded object waits to see who reads. A connection with more than its share that has taken less than
-   * an eighth of it by then is cut, the largest first, until there is room (rule B27). In this time a reader with 1 Mbit/s
-   * takes 31 KB.
+   * How long an overloaded object waits to see which clients read. A connection with more than its share that has taken
+   * less than an eighth of it by then is cut, the largest first, until there is room (rule B27). In this time a reader
+   * with 1 Mbit/s takes 31 KB.
    */
   stalledMs: 250,
   /**
