@@ -10,7 +10,8 @@ import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { packageRoot } from "../package-root.ts";
 import { workerBuild } from "../../package/test/worker-build.ts";
-import { wranglerSchema } from "../package-types/wrangler-schema.ts";
+import { configDeclaration } from "../options/config-declaration.ts";
+import { wranglerSchema } from "../options/wrangler-schema.ts";
 import { writeChanged } from "./write-changed.ts";
 
 /** The files of each project from which all others of the package are imported. */
@@ -33,6 +34,9 @@ function buildModules(folder: string): void {
   try {
     for (const [project, entries] of Object.entries(entriesOfProjects))
       compile(project, entries, compiled);
+    // The compiler's declaration has each option's sentence, but neither its default nor its unit.
+    const declaration = join(compiled, "src", "features", "options.d.ts");
+    writeChanged(declaration, Buffer.from(configDeclaration()));
     replaceFiles(compiled, folder);
   } finally {
     rmSync(compiled, { recursive: true });

@@ -1,8 +1,13 @@
 /**
  * The options of Centrifugo 6.9, with those of Centrifugo PRO that Dormouse knows by name, and the kind of each: a value
- * means what its option makes of it, wherever it stands (rule A21). Sections of which nothing is taken over have only
- * their switches here.
+ * means what its option makes of it, wherever it stands (rule A21). Those that Dormouse has are its own rows. Sections of which
+ * nothing is taken over have only their switches here.
  */
+import type { Option as Row, Options as Rows } from "../../src/config/option.ts";
+import { bucketOptions } from "../../src/config/rate-limit.ts";
+import { httpOptions } from "../../src/features/hooks/backends.ts";
+import { backendOptions, configuration } from "../../src/features/options.ts";
+import { pollHookOptions } from "../../src/features/shared-polls/config.ts";
 
 /** What a value of an option is. A map has texts by their names, and texts are a list of them. */
 export type Kind = "boolean" | "whole" | "duration" | "text" | "texts" | "map";
@@ -10,9 +15,14 @@ export type Kind = "boolean" | "whole" | "duration" | "text" | "texts" | "map";
 export type Option =
   /** In a nested configuration file, zero or "" is the default of an option that has one. */
   | { readonly kind: Kind; readonly hasDefault: boolean }
-  | { readonly kind: "section"; readonly options: Options }
+  | Section
   /** A list of sections. */
   | { readonly kind: "sections"; readonly options: Options };
+
+interface Section {
+  readonly kind: "section";
+  readonly options: Options;
+}
 
 /** The options of a section, by their names. */
 export type Options = ReadonlyMap<string, Option>;
@@ -41,7 +51,7 @@ function options(
   return new Map([...values, ...Object.entries(below)]);
 }
 
-function section(...given: Parameters<typeof options>): Option {
+function section(...given: Parameters<typeof options>): Section {
   return { kind: "section", options: options(...given) };
 }
 
@@ -52,88 +62,97 @@ function sections(list: Options): Option {
 /** A section that is on or off, and of which nothing else is taken over. */
 const switched = section({ boolean: "enabled" });
 
-const proxyNames = {
-  boolean: "binary_encoding include_connection_meta",
-  duration: "timeout*",
-  text: "endpoint",
-  texts: "http_headers grpc_metadata emulated_headers",
-} as const;
+/** The rows of a section that Centrifugo has, too, by their kinds. */
+function shared(rows: Rows): Options {
+  const own = Object.entries(rows).filter(([, row]) => row.own !== true);
+  return new Map(own.map(([name, row]) => [name, sharedOption(row)]));
+}
 
-const proxySections: Readonly<Record<string, Option>> = {
-  http: section(
-    { map: "static_headers" },
-    {
-      status_to_code_transforms: sections(
-        options(
-          { whole: "status_code" },
-          {
-            to_error: section({ boolean: "temporary", whole: "code", text: "message" }),
-            to_disconnect: section({ whole: "code", text: "reason" }),
-          },
-        ),
-      ),
-    },
-  ),
-  grpc: section({
-    boolean: "compression",
-    text: "credentials_key credentials_value",
-    map: "static_metadata",
-  }),
-};
+function sharedOption(row: Row): Option {
+  switch (row.is) {
+    case "section":
+      return { kind: "section", options: shared(row.of) };
+    case "sections":
+      return sections(shared(row.of));
+    case "boolean":
+    case "whole":
+    case "duration":
+    case "text":
+    case "texts":
+    case "map":
+      return { kind: row.is, hasDefault: !withoutDefault.has(row) && hasDefault(row) };
+    case "choice":
+      return { kind: "text", hasDefault: false };
+    case "filter":
+      return { kind: "map", hasDefault: false };
+  }
+}
 
-const proxy = section(proxyNames, proxySections);
-const clientProxy = section(
-  { ...proxyNames, boolean: `enabled ${proxyNames.boolean}` },
-  proxySections,
-);
+/** Whether a row's default isn't the zero of its kind. */
+function hasDefault(row: Row): boolean {
+  if (row.is !== "whole" && row.is !== "duration" && row.is !== "text") return false;
+  return (row.default ?? 0) !== 0 && row.default !== "";
+}
 
-const tokenNames = {
-  boolean: "insecure_skip_jwks_endpoint_safety_check",
-  whole: "hmac_previous_secret_key_valid_until",
-  text: `hmac_secret_key hmac_previous_secret_key rsa_public_key ecdsa_public_key jwks_public_endpoint audience
-    audience_regex issuer issuer_regex user_id_claim`,
-} as const;
+/** Rows with a default for which Centrifugo doesn't take zero. */
+const withoutDefault: ReadonlySet<Row> = new Set<Row>([
+  bucketOptions.rate,
+  bucketOptions.interval,
+  httpOptions.status_to_code_transforms.of.status_code,
+  pollHookOptions.proxy_name,
+]);
 
-const buckets = sections(options({ whole: "rate", duration: "interval" }));
-const rates = { buckets };
-const channelRates = {
-  buckets,
-  namespace_overrides: sections(options({ boolean: "enabled", text: "namespace_name" }, rates)),
-};
-const commandRates = section(
-  { boolean: "enabled" },
+/** Options with others beside them, at all depths. */
+function joined(one: Options, other: Options): Options {
+  const all = new Map(one);
+  for (const [name, option] of other) {
+    const known = all.get(name);
+    const areSections = known !== undefined && "options" in known && "options" in option;
+    all.set(
+      name,
+      areSections ? { ...known, options: joined(known.options, option.options) } : option,
+    );
+  }
+  return all;
+}
+
+/** What Dormouse refuses of a backend. */
+const backend = section(
+  { texts: "grpc_metadata" },
   {
-    ...Object.fromEntries(
-      ["total", "rpc", "send"].map((name) => [name, section({ boolean: "enabled" }, rates)]),
-    ),
-    ...Object.fromEntries(
-      ["subscribe", "publish", "presence", "presence_stats", "history"].map((name) => [
-        name,
-        section({ boolean: "enabled" }, channelRates),
-      ]),
-    ),
+    grpc: section({
+      boolean: "compression",
+      text: "credentials_key credentials_value",
+      map: "static_metadata",
+    }),
   },
 );
+const backends = (names: string) =>
+  Object.fromEntries(names.split(" ").map((name) => [name, backend]));
+/** A backend of which Dormouse has nothing. */
+const otherBackend: Option = {
+  kind: "section",
+  options: joined(shared(backendOptions), backend.options),
+};
+
+const token = section({
+  boolean: "insecure_skip_jwks_endpoint_safety_check",
+  text: "hmac_secret_key hmac_previous_secret_key",
+});
 
 const client = section(
   {
-    boolean: `allow_anonymous_connect_without_token disallow_anonymous_connection_tokens
-      connect_include_server_time insecure_skip_token_signature_verify insecure reply_without_queue`,
-    whole: `channel_limit* queue_max_size* concurrency connection_limit user_connection_limit connection_rate_limit
-      history_max_publication_limit* recovery_max_publication_limit* max_messages_in_frame`,
-    duration: `ping_interval* pong_timeout* expired_close_delay* expired_sub_close_delay* stale_close_delay*
-      presence_update_interval* channel_position_check_delay* channel_position_max_time_lag write_delay`,
+    boolean: "insecure_skip_token_signature_verify reply_without_queue",
+    whole: "concurrency max_messages_in_frame",
+    duration: `pong_timeout* presence_update_interval* channel_position_check_delay* channel_position_max_time_lag
+      write_delay`,
     text: "user_id_http_header",
-    texts: "allowed_origins allowed_delta_types",
+    texts: "allowed_delta_types",
   },
   {
-    proxy: section({}, { connect: clientProxy, refresh: clientProxy }),
-    token: section(tokenNames),
-    subscription_token: section({ ...tokenNames, boolean: `enabled ${tokenNames.boolean}` }),
-    subscribe_to_user_personal_channel: section({
-      boolean: "enabled single_connection",
-      text: "personal_channel_namespace",
-    }),
+    proxy: section({}, backends("connect refresh")),
+    token,
+    subscription_token: token,
     connect_code_to_unidirectional_disconnect: section(
       { boolean: "enabled" },
       {
@@ -142,80 +161,39 @@ const client = section(
         ),
       },
     ),
-    rate_limit: section({}, { client_command: commandRates, user_command: commandRates }),
   },
 );
 
-const allowed = ["client", "subscriber", "anonymous"] as const;
-const allow = (verb: string) => allowed.map((whom) => `allow_${verb}_for_${whom}`).join(" ");
-
-const channelNames = {
-  boolean: `presence join_leave force_push_join_leave force_positioning allow_positioning force_recovery allow_recovery
-    auto_cache_recover allow_tags_filter delta_publish allow_subscribe_for_client allow_subscribe_for_anonymous
-    ${allow("publish")} ${allow("presence")} ${allow("history")} allow_user_limited_channels subscribe_proxy_enabled
-    publish_proxy_enabled sub_refresh_proxy_enabled subscribe_stream_proxy_enabled
-    subscribe_stream_proxy_bidirectional cache_empty_proxy_enabled state_proxy_enabled batch_flush_latest
-    allow_channel_compaction keep_latest_publication shared_position_sync`,
-  whole: "history_size batch_max_size",
-  duration: "history_ttl history_meta_ttl batch_max_delay client_publish_debounce_interval",
-  text: `force_recovery_mode channel_regex publication_data_format subscribe_proxy_name* publish_proxy_name*
-    sub_refresh_proxy_name* subscribe_stream_proxy_name* cache_empty_proxy_name state_proxy_name subscription_type
-    map_clients_presence_channel_prefix map_users_presence_channel_prefix subscribe_cel publish_cel presence_cel
-    history_cel broker_name presence_manager_name`,
-  texts: "allowed_delta_types",
-} as const;
-
-const channelSections: Readonly<Record<string, Option>> = {
-  map: section({
-    boolean: `remove_client_on_unsubscribe ${allow("publish")} ${allow("remove")} publish_proxy_enabled
-      remove_proxy_enabled ordered`,
-    whole: `stream_size default_page_size min_page_size max_page_size live_transition_max_publication_limit`,
-    duration: "key_ttl stream_ttl meta_ttl subscribe_catch_up_timeout",
-    text: "mode client_key publish_proxy_name* remove_proxy_name* broker_name",
-  }),
-  shared_poll: section({
-    boolean: "publish_enabled",
-    whole: "refresh_batch_size max_keys_per_connection",
-    duration: "refresh_interval channel_shutdown_delay track_expired_extra_delay",
-    text: "proxy_name mode",
-  }),
-};
+const namespace = options(
+  {
+    boolean: `subscribe_stream_proxy_enabled subscribe_stream_proxy_bidirectional cache_empty_proxy_enabled
+      state_proxy_enabled batch_flush_latest allow_channel_compaction keep_latest_publication shared_position_sync`,
+    whole: "batch_max_size",
+    duration: "batch_max_delay client_publish_debounce_interval",
+    text: `subscribe_stream_proxy_name* cache_empty_proxy_name state_proxy_name subscribe_cel publish_cel presence_cel
+      history_cel broker_name presence_manager_name`,
+  },
+  { map: section({ boolean: "ordered", text: "broker_name" }) },
+);
 
 const channel = section(
-  {
-    whole: "max_length*",
-    duration: "history_meta_ttl*",
-    text: "publication_data_format private_prefix* namespace_boundary* user_boundary* user_separator*",
-  },
+  {},
   {
     proxy: section(
       {},
-      Object.fromEntries(
-        `subscribe publish sub_refresh subscribe_stream map_publish map_remove shared_poll_refresh cache_empty state`
-          .split(" ")
-          .map((name) => [name, proxy]),
-      ),
+      {
+        ...backends("subscribe publish sub_refresh map_publish map_remove shared_poll_refresh"),
+        subscribe_stream: otherBackend,
+        cache_empty: otherBackend,
+        state: otherBackend,
+      },
     ),
-    without_namespace: section(channelNames, channelSections),
-    namespaces: sections(
-      options({ ...channelNames, text: `name ${channelNames.text}` }, channelSections),
-    ),
+    without_namespace: { kind: "section", options: namespace },
+    namespaces: sections(namespace),
   },
 );
 
-const calls = { boolean: "proxy_enabled", text: "proxy_name*" } as const;
-
-const rpc = section(
-  { text: "namespace_boundary*" },
-  {
-    proxy,
-    ping: section({ boolean: "enabled", text: "method*" }),
-    without_namespace: section(calls),
-    namespaces: sections(options({ ...calls, text: `name ${calls.text}` })),
-  },
-);
-
-const stream = { boolean: "enabled", whole: "max_request_body_size*", text: "handler_prefix*" };
+const stream = { whole: "max_request_body_size*", text: "handler_prefix*" };
 const uniStream = section(stream, {
   connect_code_to_http_response: section(
     { boolean: "enabled" },
@@ -235,7 +213,7 @@ const websocket = {
   text: "handler_prefix*",
 } as const;
 
-const uniWebsocket = `${websocket.boolean} enabled disable_closing_handshake disable_disconnect_push join_push_messages`;
+const uniWebsocket = `${websocket.boolean} disable_closing_handshake disable_disconnect_push join_push_messages`;
 
 const page = section({ boolean: "enabled", text: "handler_prefix*" });
 
@@ -247,44 +225,39 @@ const untaken = `grpc_api webtransport uni_grpc opentelemetry graphite clickhous
 /** Sections without a switch, from which nothing is taken over. */
 const settings = "http_server log engine controller usage_stats node shutdown".split(" ");
 
-/** All options of Centrifugo, by their paths. */
-export const centrifugoOptions: Options = options(
+/** What Centrifugo has and Dormouse hasn't. */
+const refused = options(
   { boolean: "enable_unreleased_features", text: "pid_file" },
   {
     client,
     channel,
-    rpc,
-    proxies: sections(options({ ...proxyNames, text: `name ${proxyNames.text}` }, proxySections)),
+    rpc: section({}, { proxy: backend, ping: section({ text: "method*" }) }),
+    proxies: sections(backend.options),
     shared_poll: section({
-      whole: "hmac_previous_secret_key_valid_until concurrency_limit",
+      whole: "concurrency_limit",
       text: "hmac_secret_key hmac_previous_secret_key",
     }),
     http_api: section(
-      {
-        boolean: "disabled external insecure",
-        text: "handler_prefix* key error_mode",
-      },
+      { boolean: "disabled external", text: "handler_prefix* key" },
       { jwks: switched },
     ),
-    consumers: sections(options({ boolean: "enabled", text: "name type" })),
     websocket: section({ ...websocket, boolean: `disabled ${websocket.boolean}` }),
     uni_websocket: section({ ...websocket, boolean: uniWebsocket }),
     sse: section(stream),
     http_stream: section(stream),
     uni_sse: uniStream,
     uni_http_stream: uniStream,
-    emulation: section({ whole: "max_request_body_size*", text: "handler_prefix*" }),
+    emulation: section(stream),
     admin: section({
       boolean: "enabled insecure external",
       text: "handler_prefix password secret web_path web_proxy_address",
     }),
     prometheus: section({
-      boolean:
-        "enabled instrument_http_handlers recovered_publications_histogram native_histograms",
+      boolean: "instrument_http_handlers recovered_publications_histogram native_histograms",
       text: "handler_prefix*",
     }),
+    swagger: section({ text: "handler_prefix*" }),
     health: page,
-    swagger: page,
     debug: page,
     init: page,
     dev: switched,
@@ -292,6 +265,9 @@ export const centrifugoOptions: Options = options(
     ...Object.fromEntries(settings.map((name) => [name, section({})])),
   },
 );
+
+/** All options of Centrifugo, by their paths. */
+export const centrifugoOptions: Options = joined(shared(configuration), refused);
 
 /** The option at a path; undefined if Centrifugo has none there. */
 export function optionAt(path: readonly (string | number)[]): Option | undefined {

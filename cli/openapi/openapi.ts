@@ -1,10 +1,13 @@
 /**
  * `npm run openapi`: writes the description of the HTTP API, `public/openapi.json`, and the page that shows it, and
- * docs/http-api.md. All are kept in the repository, and a test compares them with what this would write. Another folder may be given.
+ * docs/http-api.md and the types of the package's methods. All are kept in the repository, and a test compares them with what
+ * this would write. Another folder may be given.
  */
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
+import { apiTypes } from "./api-types.ts";
 import { openApiDocument } from "./document.ts";
 import { httpApiPage } from "./http-api-page.ts";
 import { openApiPage } from "./page.ts";
@@ -25,3 +28,9 @@ writeFiles(
     replaces: true,
   })),
 );
+if (folder === own) {
+  const shown = "workers/embedded/api-types.ts";
+  const path = join(packageRoot, shown);
+  writeFiles([{ path, shown, contents: apiTypes(), replaces: true }]);
+  execFileSync("npx", ["oxfmt", shown], { cwd: packageRoot, stdio: "inherit" });
+}

@@ -1,7 +1,7 @@
 import { hasPassed } from "../moment.ts";
 import { operationOf } from "./operations.ts";
 import * as v from "valibot";
-import type { UsersConfig } from "../config/config.ts";
+import type { ClientConfig } from "../config/config.ts";
 import { isHolderOrder, type OrderTarget, type UserOrder } from "../contract/user-order.ts";
 import { limits } from "../limits.ts";
 import { utf8Fits } from "../protocol/bytes.ts";
@@ -327,7 +327,7 @@ export const orderMethods = {
 } as const;
 
 /** The entry, or the refusal of what the configuration has switched off (`client.users`). */
-export function availableEntry(entry: Entry, { enabled, status }: UsersConfig): Entry {
+export function availableEntry(entry: Entry, { enabled, status }: ClientConfig["users"]): Entry {
   const name = nameOf(entry);
   const needs = name === undefined ? undefined : operationOf(name).needs;
   if (needs !== undefined && !enabled) return switchedOff;

@@ -1,19 +1,19 @@
 import type { ChannelBackends, ChannelFeatures } from "./channel-features.ts";
-import type { ChannelConfig, ChannelOptions } from "./config.ts";
-import type { Section } from "./section.ts";
 import {
-  readDurationMs,
-  readText,
-  readWholeNumber,
-  readBoolean,
-  readChoice,
-  readTexts,
-} from "./fields.ts";
+  dataOptions,
+  inheritedOptions,
+  lastingOptions,
+  namespaceNameOptions,
+  nameOptions,
+  permissionOptions,
+  streamOptions,
+} from "./channel-options.ts";
+import type { ChannelConfig, ChannelOptions } from "./config.ts";
+import { checkNeeds, readOption, readOptions } from "./fields.ts";
 import { readChannelPlacement } from "./placement.ts";
-import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
-import { limits } from "../limits.ts";
-import { readPattern } from "./regex.ts";
+import type { Section } from "./section.ts";
 import { readAll, readSubscriptionType, refuseStreamOptions } from "./subscription-type.ts";
+import { unsupportedChannelKeys, unsupportedChannelOptions } from "./unsupported.ts";
 
 /**
  * Reads `channel`: the syntax of channel names, and the options of each namespace (docs/protocol.md 5.4 and 5.6).
@@ -21,25 +21,20 @@ import { readAll, readSubscriptionType, refuseStreamOptions } from "./subscripti
  * @param section receives the problems
  */
 export function readChannelSection(section: Section, features: ChannelFeatures): ChannelConfig {
-  const historyMetaTtlMs = readDurationMs(section, "history_meta_ttl", {
-    defaultMs: historyMetaTtlDefaultMs,
-  });
+  const { history_meta_ttl: metaTtl, publication_data_format: format } = inheritedOptions;
+  const historyMetaTtlMs = readOption(section, "history_meta_ttl", metaTtl);
   const proxySection = section.section("proxy");
   const inherited = {
     section,
     historyMetaTtlMs,
-    publicationDataFormat: readDataFormat(section),
+    publicationDataFormat: readOption(section, "publication_data_format", format),
     features,
     backends: features.readBackends(proxySection),
   };
   const bare = section.section("without_namespace");
   const sections = new Map([["", bare]]);
   const config: ChannelConfig = {
-    maxLengthBytes: readWholeNumber(section, "max_length", { default: 255, min: 1, max: 1_000 }),
-    privatePrefix: readText(section, "private_prefix", { default: "$" }),
-    namespaceBoundary: readText(section, "namespace_boundary", { default: ":" }),
-    userBoundary: readText(section, "user_boundary", { default: "#" }),
-    userSeparator: readText(section, "user_separator", { default: "," }),
+    ...readOptions(section, nameOptions),
     withoutNamespace: readChannelOptions(bare, inherited),
     namespaces: readNamespaces(section.sections("namespaces", "name"), inherited, sections),
   };
@@ -71,15 +66,8 @@ function readNamespaceName(section: Section): string {
     section.problem("name", "is missing");
     return "";
   }
-  return readText(section, "name", {
-    default: "",
-    shape: /^[-a-zA-Z0-9_.]{2,}$/,
-    meaning: "a namespace name: two or more of A-Z, a-z, 0-9, -, _ and .",
-  });
+  return readOption(section, "name", namespaceNameOptions.name);
 }
-
-/** 720h. */
-const historyMetaTtlDefaultMs = 2_592_000_000;
 
 /** The values that the options of a namespace inherit from the `channel` section. */
 interface InheritedOptions {
@@ -97,103 +85,27 @@ interface InheritedOptions {
  */
 function readChannelOptions(section: Section, inherited: InheritedOptions): ChannelOptions {
   const { features, backends } = inherited;
-  const ownMetaTtlMs = readDurationMs(section, "history_meta_ttl", { defaultMs: 0 });
-  const channelRegex = readPattern(section, "channel_regex");
-  const ofStreams = readStreamOptions(section);
+  const { historyMetaTtlMs: ownMetaTtlMs, ...lasting } = readOptions(section, lastingOptions);
+  const ofStreams = readOptions(section, streamOptions);
   const { type, options: ofType } = readSubscriptionType(section, features, backends);
   const options: ChannelOptions = {
     ...ofStreams,
-    ...readPermissions(section),
+    ...readOptions(section, permissionOptions),
     ...readAll(features.options, section, backends),
     ...readChannelPlacement(section),
+    ...lasting,
     historyMetaTtlMs: ownMetaTtlMs === 0 ? inherited.historyMetaTtlMs : ownMetaTtlMs,
-    ...(channelRegex && { channelRegex }),
-    publicationDataFormat: readDataFormat(section) || inherited.publicationDataFormat,
+    publicationDataFormat:
+      readOption(section, "publication_data_format", dataOptions.publication_data_format) ||
+      inherited.publicationDataFormat,
     ...ofType,
   };
-  checkChannelOptions(options, section);
+  checkNeeds(section, streamOptions, ofStreams);
   if (type === undefined)
     checkHistory(options, section, ownMetaTtlMs === 0 ? inherited.section : section);
   else refuseStreamOptions(ofStreams, ownMetaTtlMs, section, type.unfit);
   section.refuseOthers({ ...features.unsupported, ...unsupportedChannelOptions });
   return options;
-}
-
-/** "" in a namespace stands for the format of the whole section. */
-function readDataFormat(section: Section): ChannelOptions["publicationDataFormat"] {
-  return readChoice(section, "publication_data_format", {
-    choices: ["", "json", "json_object", "binary"],
-  });
-}
-
-function readStreamOptions(section: Section) {
-  return {
-    presence: readBoolean(section, "presence"),
-    joinLeave: readBoolean(section, "join_leave"),
-    forcePushJoinLeave: readBoolean(section, "force_push_join_leave"),
-    historySize: readWholeNumber(section, "history_size", {
-      default: 0,
-      min: 0,
-      max: limits.historySizeMax,
-    }),
-    historyTtlMs: readDurationMs(section, "history_ttl", { defaultMs: 0 }),
-    forcePositioning: readBoolean(section, "force_positioning"),
-    allowPositioning: readBoolean(section, "allow_positioning"),
-    forceRecovery: readBoolean(section, "force_recovery"),
-    recoveryMode: readRecoveryMode(section),
-    autoCacheRecover: readBoolean(section, "auto_cache_recover"),
-    allowRecovery: readBoolean(section, "allow_recovery"),
-    allowUserLimitedChannels: readBoolean(section, "allow_user_limited_channels"),
-    limitedChannelsForSubscribersOnly: readBoolean(
-      section,
-      "limited_channels_for_subscribers_only",
-    ),
-    allowDelta: readTexts(section, "allowed_delta_types", deltaType).length > 0,
-    deltaPublish: readBoolean(section, "delta_publish"),
-    allowTagsFilter: readBoolean(section, "allow_tags_filter"),
-  };
-}
-
-const deltaType = { shape: /^fossil$/, meaning: '"fossil", the only delta type' };
-
-function readRecoveryMode(section: Section): ChannelOptions["recoveryMode"] {
-  const mode = readChoice(section, "force_recovery_mode", { choices: ["", "stream", "cache"] });
-  return mode === "" ? "stream" : mode;
-}
-
-function readPermissions(section: Section) {
-  return {
-    allowSubscribeForClient: readBoolean(section, "allow_subscribe_for_client"),
-    allowSubscribeForAnonymous: readBoolean(section, "allow_subscribe_for_anonymous"),
-    allowPublishForClient: readBoolean(section, "allow_publish_for_client"),
-    allowPublishForSubscriber: readBoolean(section, "allow_publish_for_subscriber"),
-    allowPublishForAnonymous: readBoolean(section, "allow_publish_for_anonymous"),
-    allowPresenceForClient: readBoolean(section, "allow_presence_for_client"),
-    allowPresenceForSubscriber: readBoolean(section, "allow_presence_for_subscriber"),
-    allowPresenceForAnonymous: readBoolean(section, "allow_presence_for_anonymous"),
-    allowHistoryForClient: readBoolean(section, "allow_history_for_client"),
-    allowHistoryForSubscriber: readBoolean(section, "allow_history_for_subscriber"),
-    allowHistoryForAnonymous: readBoolean(section, "allow_history_for_anonymous"),
-  };
-}
-
-/**
- * Reports options of one namespace that have no effect without another option. A key whose own value is invalid has
- * been reported already, and causes no further problem here.
- *
- * @param section where the options stand; receives the problems
- */
-function checkChannelOptions(options: ChannelOptions, section: Section): void {
-  if (options.forcePushJoinLeave && !options.joinLeave && section.isValid("join_leave")) {
-    section.problem("force_push_join_leave", "requires join_leave");
-  }
-  const cacheMissing = options.recoveryMode !== "cache" && section.isValid("force_recovery_mode");
-  if (options.autoCacheRecover && cacheMissing) {
-    section.problem("auto_cache_recover", 'requires force_recovery_mode "cache"');
-  }
-  if (options.deltaPublish && !options.allowDelta && section.isValid("allowed_delta_types")) {
-    section.problem("delta_publish", "requires allowed_delta_types");
-  }
 }
 
 /**

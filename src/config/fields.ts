@@ -1,32 +1,148 @@
 /**
- * The kinds of settings, with one function for each. A function takes the value of a key from its section and returns
- * the checked value, or the default if the key is absent. If the value is invalid, it reports a problem to the section
- * and returns the default.
+ * Reads options by their rows: takes the value of a key from its section and returns the checked value, or the default if
+ * the key is absent. If the value is invalid, it reports a problem to the section and returns the default.
  */
-import { isJsonArray } from "../protocol/wire-value.ts";
+import { isJsonArray, type JsonValue } from "../protocol/wire-value.ts";
+import type {
+  BooleanOption,
+  ChoiceOption,
+  DurationOption,
+  Option,
+  Options,
+  OptionValue,
+  TextOption,
+  TextRule,
+  ValueOf,
+  Values,
+  WholeNumberOption,
+} from "./option.ts";
 import type { Section } from "./section.ts";
 
-/** Reads true or false. The default is false, as for every switch of Centrifugo's configuration. */
-export function readBoolean(section: Section, name: string, byDefault = false): boolean {
-  const value = section.take(name);
-  if (value === undefined || typeof value === "boolean") return value ?? byDefault;
-  section.wrongType(name, value, "true or false");
-  return false;
+/** Reads options of a section, in their order. */
+export function readOptions<Of extends Options>(section: Section, options: Of): Values<Of>;
+export function readOptions(section: Section, options: Options): object {
+  return valuesOf(section, options);
 }
 
-interface WholeNumberRule {
-  readonly default: number;
-  readonly min: number;
-  /** If absent, the largest safe integer. */
-  readonly max?: number;
+function valuesOf(section: Section, options: Options): object {
+  const values: Record<string, OptionValue> = {};
+  for (const [name, option] of Object.entries(options)) {
+    const value = valueOf(section, name, option);
+    if (value !== undefined) values[fieldOf(name, option)] = value;
+  }
+  return values;
+}
+
+/** The name of the field that has the value of an option. */
+function fieldOf(name: string, option: Option): string {
+  if (option.as !== undefined) return option.as;
+  const field = name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  if (option.is === "duration") return `${field}Ms`;
+  return option.is === "whole" ? field + (option.unit ?? "") : field;
+}
+
+/** Reads one option. */
+export function readOption<One extends Option>(
+  section: Section,
+  name: string,
+  option: One,
+): ValueOf<One>;
+export function readOption(section: Section, name: string, option: Option): OptionValue {
+  return valueOf(section, name, option);
+}
+
+/** The value of an option; undefined if there is none. */
+function valueOf(section: Section, name: string, option: Option): OptionValue {
+  if (option.read !== undefined) return option.read(section, name);
+  switch (option.is) {
+    case "boolean":
+      return readBoolean(section, name, option);
+    case "whole":
+      return readWholeNumber(section, name, option) || (option.zeroIs ?? 0);
+    case "duration":
+      return readDurationMs(section, name, option) || (option.zeroIs ?? 0);
+    case "text":
+      return (
+        (option.secret === undefined
+          ? readText(section, name, option)
+          : readSecretName(section, name, option.secret)) || emptyValue(option)
+      );
+    case "choice":
+      return readChoice(section, name, option) || emptyValue(option);
+    case "texts":
+      return readTexts(section, name, option.each);
+    case "section":
+      return sectionOf(section.section(name), option.of);
+    // Rows of these kinds have readers of their own.
+    case "map":
+    case "filter":
+    case "sections":
+      return undefined;
+  }
+}
+
+/** What is read of "". */
+function emptyValue({ optional, zeroIs = "" }: TextOption | ChoiceOption): string | undefined {
+  return optional === true ? undefined : zeroIs;
+}
+
+/** Reads a section of which nothing is unsupported, and refuses other keys. */
+export function readSection<Of extends Options>(section: Section, options: Of): Values<Of>;
+export function readSection(section: Section, options: Options): object {
+  return sectionOf(section, options);
+}
+
+function sectionOf(section: Section, options: Options): object {
+  const values = valuesOf(section, options);
+  checkNeeds(section, options, values);
+  section.refuseOthers({});
+  return values;
+}
+
+/**
+ * Reports options that have no effect without another one. A key whose own value is invalid has been reported already, and
+ * causes no further problem here.
+ *
+ * @param values of the options
+ */
+export function checkNeeds(section: Section, options: Options, values: object): void {
+  const read: Record<string, OptionValue> = { ...values };
+  for (const [name, option] of Object.entries(options)) {
+    const { needs } = option;
+    if (needs === undefined || !isOn(read[fieldOf(name, option)])) continue;
+    const [other, wanted] = typeof needs === "string" ? [needs] : needs;
+    const needed = options[other];
+    const value = needed && read[fieldOf(other, needed)];
+    const has = wanted === undefined ? isOn(value) : value === wanted;
+    if (!has && section.isValid(other))
+      section.problem(name, `requires ${other}${wanted === undefined ? "" : ` "${wanted}"`}`);
+  }
+}
+
+function isOn(value: OptionValue): boolean {
+  return value !== undefined && value !== false && value !== 0 && value !== "";
+}
+
+/** Reads true or false. */
+function readBoolean(
+  section: Section,
+  name: string,
+  { default: byDefault, development }: BooleanOption,
+): boolean {
+  const given = section.take(name);
+  const value: JsonValue = given === undefined ? byDefault === true : given;
+  if (typeof value !== "boolean") section.wrongType(name, value, "true or false");
+  if (value !== true) return false;
+  if (development !== undefined) section.developmentOnly(name, development);
+  return true;
 }
 
 /** Reads a whole number within inclusive bounds. */
-export function readWholeNumber(section: Section, name: string, rule: WholeNumberRule): number {
+function readWholeNumber(section: Section, name: string, option: WholeNumberOption): number {
   const value = section.take(name);
-  if (value === undefined) return rule.default;
-  const { min, max = Number.MAX_SAFE_INTEGER } = rule;
-  const range = rule.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  if (value === undefined) return option.default;
+  const { min, max = Number.MAX_SAFE_INTEGER } = option;
+  const range = option.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
   if (typeof value !== "number") {
     section.wrongType(name, value, `a whole number ${range}`);
   } else if (!Number.isSafeInteger(value) || value < min || value > max) {
@@ -34,64 +150,52 @@ export function readWholeNumber(section: Section, name: string, rule: WholeNumbe
   } else {
     return value;
   }
-  return rule.default;
-}
-
-interface DurationRule {
-  readonly defaultMs: number;
-  /** If absent, there is no minimum. */
-  readonly minMs?: number;
-  readonly maxMs?: number;
-  /** The value is sent to clients, in seconds. */
-  readonly wholeSeconds?: boolean;
+  return option.default;
 }
 
 /** Reads a duration such as "25s" as milliseconds, within inclusive bounds. */
-export function readDurationMs(section: Section, name: string, rule: DurationRule): number {
+function readDurationMs(section: Section, name: string, option: DurationOption): number {
   const value = section.take(name);
-  if (value === undefined) return rule.defaultMs;
+  const { default: byDefault = 0, min, max } = option;
+  if (value === undefined) return byDefault;
   if (typeof value !== "string") {
     section.wrongType(name, value, aDuration);
-    return rule.defaultMs;
+    return byDefault;
   }
   const duration = parseDuration(value);
   if (duration.outcome === "bad") {
     section.wrongValue(name, value, `is not ${aDuration}`);
-    return rule.defaultMs;
+    return byDefault;
   }
   const { ms } = duration;
-  if (rule.minMs !== undefined && ms < rule.minMs) {
-    section.wrongValue(name, value, `is shorter than ${rule.minMs / 1_000}s`);
-  } else if (rule.maxMs !== undefined && ms > rule.maxMs) {
-    section.wrongValue(name, value, `is longer than ${rule.maxMs / 1_000}s`);
-  } else if (rule.wholeSeconds === true && ms % 1_000 !== 0) {
+  if (min !== undefined && ms < min) {
+    section.wrongValue(name, value, `is shorter than ${min / 1_000}s`);
+  } else if (max !== undefined && ms > max) {
+    section.wrongValue(name, value, `is longer than ${max / 1_000}s`);
+  } else if (option.wholeSeconds === true && ms % 1_000 !== 0) {
     section.wrongValue(name, value, "is not a whole number of seconds");
   } else {
     return ms;
   }
-  return rule.defaultMs;
+  return byDefault;
 }
 
-interface TextRule {
-  readonly default: string;
-  /** If absent, any string is valid. */
-  readonly shape?: RegExp;
-  /** The shape in words, such as "a cookie name". */
-  readonly meaning?: string;
-}
-
-/** Reads a string of a shape. */
-export function readText(section: Section, name: string, rule: TextRule): string {
+/** Reads a string of a shape; any string if there is none. */
+export function readText(
+  section: Section,
+  name: string,
+  { default: byDefault = "", shape, meaning = "in the right format" }: Omit<TextOption, "is"> = {},
+): string {
   const value = section.take(name);
-  if (value === undefined) return rule.default;
+  if (value === undefined) return byDefault;
   if (typeof value !== "string") {
     section.wrongType(name, value, "a string");
-  } else if (rule.shape !== undefined && !rule.shape.test(value)) {
-    section.wrongValue(name, value, `is not ${rule.meaning ?? "in the right format"}`);
+  } else if (shape !== undefined && !shape.test(value)) {
+    section.wrongValue(name, value, `is not ${meaning}`);
   } else {
     return value;
   }
-  return rule.default;
+  return byDefault;
 }
 
 /**
@@ -99,31 +203,21 @@ export function readText(section: Section, name: string, rule: TextRule): string
  * is missing (rule A8). With the prefix, nobody writes the value by mistake, and no secret has the name of another
  * binding.
  */
-export function readSecretName(section: Section, name: string, prefix: string): string {
+function readSecretName(section: Section, name: string, prefix: string): string {
   return readText(section, name, {
-    default: "",
     shape: new RegExp(`^(?:${prefix}_(?!(?:[A-Z0-9_]*_)?PREVIOUS$)[A-Z0-9_]{1,64})?$`),
     meaning: `the name of a secret: ${prefix}_ and at most 64 of A-Z, 0-9 and _, not ending with _PREVIOUS`,
   });
 }
 
-interface ChoiceRule<Choice extends string> {
-  /** The first one is the default. */
-  readonly choices: readonly [Choice, ...Choice[]];
-}
-
 /** Reads one of several strings. */
-export function readChoice<Choice extends string>(
-  section: Section,
-  name: string,
-  rule: ChoiceRule<Choice>,
-): Choice {
+function readChoice(section: Section, name: string, { of }: ChoiceOption): string {
   const value = section.take(name);
-  const [fallback] = rule.choices;
+  const [fallback] = of;
   if (value === undefined) return fallback;
-  const choice = rule.choices.find((candidate) => candidate === value);
+  const choice = of.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
-  const list = rule.choices.map((candidate) => JSON.stringify(candidate)).join(", ");
+  const list = of.map((candidate) => JSON.stringify(candidate)).join(", ");
   if (typeof value !== "string") {
     section.wrongType(name, value, `one of ${list}`);
   } else {
@@ -132,15 +226,10 @@ export function readChoice<Choice extends string>(
   return fallback;
 }
 
-/** A shape in words, or a function that says what is wrong with a text, as a sentence whose subject is the text. */
-export type ListRule =
-  | Required<Pick<TextRule, "shape" | "meaning">>
-  | ((text: string) => string | undefined);
-
 /**
  * Reads a list of strings by one rule; the default is the empty list. Each invalid element is a problem of its own.
  */
-export function readTexts(section: Section, name: string, rule: ListRule): readonly string[] {
+export function readTexts(section: Section, name: string, rule?: TextRule): readonly string[] {
   const value = section.take(name);
   if (value === undefined) return [];
   if (!isJsonArray(value)) {
@@ -160,7 +249,8 @@ export function readTexts(section: Section, name: string, rule: ListRule): reado
   return texts;
 }
 
-function faultOf(text: string, rule: ListRule): string | undefined {
+function faultOf(text: string, rule: TextRule | undefined): string | undefined {
+  if (rule === undefined) return undefined;
   if (typeof rule === "function") return rule(text);
   return rule.shape.test(text) ? undefined : `is not ${rule.meaning}`;
 }

@@ -3,8 +3,9 @@ import type { OperationRows } from "../access/operations.ts";
 import { limits } from "../limits.ts";
 import type { ApiKeyConfig, HttpApiConfig } from "./config.ts";
 import { isJsonArray } from "../protocol/wire-value.ts";
-import { type ListRule, readChoice, readSecretName, readText, readTexts } from "./fields.ts";
-import { readInsecure } from "./insecure.ts";
+import { readOptions, readTexts } from "./fields.ts";
+import { apiKeyOptions, httpApiOptions } from "./http-api-options.ts";
+import type { TextRule } from "./option.ts";
 import type { Section } from "./section.ts";
 import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts";
 
@@ -16,8 +17,7 @@ import { unsupportedApiKeyKeys, unsupportedHttpApiKeys } from "./unsupported.ts"
  */
 export function readHttpApiSection(section: Section, operations: OperationRows): HttpApiConfig {
   const config: HttpApiConfig = {
-    errorMode: readChoice(section, "error_mode", { choices: ["", "transport"] }),
-    insecure: readInsecure(section, "needs no API key"),
+    ...readOptions(section, httpApiOptions),
     keys: readKeys(section, Object.keys(operations)),
   };
   section.refuseOthers(unsupportedHttpApiKeys);
@@ -26,9 +26,7 @@ export function readHttpApiSection(section: Section, operations: OperationRows):
 
 /** Reads `http_api.keys` (rule A14). */
 function readKeys(section: Section, methods: readonly string[]): readonly ApiKeyConfig[] {
-  const sections = section.sections("keys", "name");
-  if (sections.length > limits.apiKeysMax)
-    section.problem("keys", `has more than ${limits.apiKeysMax} entries`);
+  const sections = section.sections("keys", "name", limits.apiKeysMax);
   const [names, secrets] = [new Map<string, string>(), new Map<string, string>()];
   return sections.map((one) => {
     const key = readKey(one, methods);
@@ -40,8 +38,7 @@ function readKeys(section: Section, methods: readonly string[]): readonly ApiKey
 
 function readKey(section: Section, methods: readonly string[]): ApiKeyConfig {
   const key: ApiKeyConfig = {
-    name: readText(section, "name", keyName),
-    secret: readSecretName(section, "secret", "API_KEY"),
+    ...readOptions(section, apiKeyOptions),
     rights: {
       methods: readAdmitted(section, "methods", methodName(methods)),
       channels: readAdmitted(section, "channels", channelGlob),
@@ -59,24 +56,18 @@ function readKey(section: Section, methods: readonly string[]): ApiKeyConfig {
  * Reads a list of what is admitted. An empty list would admit nothing, so it is a mistake, and so is one that was
  * forgotten.
  */
-export function readAdmitted(section: Section, name: string, rule: ListRule): readonly string[] {
+export function readAdmitted(section: Section, name: string, rule: TextRule): readonly string[] {
   const given = section.take(name);
   if (given === undefined || (isJsonArray(given) && given.length === 0))
     section.problem(name, `is missing: list what is admitted, or "*" for everything`);
   return readTexts(section, name, rule);
 }
 
-const keyName = {
-  default: "",
-  shape: /^[-a-zA-Z0-9_.]{0,64}$/,
-  meaning: "at most 64 of A-Z, a-z, 0-9, -, _ and .",
-};
-
 /**
  * The rule for a list of methods: it may have these methods, and "*". The expression is compiled only when it is
  * needed, because an isolate starts for every object that wakes.
  */
-export function methodName(methods: readonly string[]): ListRule {
+export function methodName(methods: readonly string[]): TextRule {
   return {
     shape: new RegExp(`^(?:\\*|${methods.join("|")})$`),
     meaning: `"*" or one of ${methods.join(", ")}`,

@@ -1,21 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from "../protocol/wire-value.ts";
 import { readChannelSection } from "./channel.ts";
 import { readClientSection, checkPersonalChannel } from "./client.ts";
-import type { Config, TransportsConfig } from "./config.ts";
+import type { ChannelOptions, Config } from "./config.ts";
 import { readHttpApiSection } from "./http-api.ts";
 import { jsonFault } from "./json-fault.ts";
 import { readPlacementSection } from "./placement.ts";
 import { checkRateLimit } from "./rate-limit.ts";
 import { Section, typeName } from "./section.ts";
-import {
-  unsupportedTopLevelKeys,
-  unsupportedStreamKeys,
-  unsupportedSwaggerKeys,
-  unsupportedUniWebsocketKeys,
-  type UnsupportedKeys,
-} from "./unsupported.ts";
-import { readBoolean } from "./fields.ts";
-import { opened } from "./insecure.ts";
+import { unsupportedSwaggerKeys, unsupportedTopLevelKeys } from "./unsupported.ts";
+import { readOption, readOptions } from "./fields.ts";
+import type { Options } from "./option.ts";
+import { readEnabled, transportOptions } from "./transports.ts";
 import {
   channelFeatures,
   checks,
@@ -54,7 +49,7 @@ export function parseConfig(
   if (parsed.outcome === "bad") return { outcome: "bad", problems: [parsed.problem] };
   const problems: string[] = [];
   const notes: string[] = [];
-  const isPlain = parsed.document[insecureEndpoints] === true;
+  const isPlain = parsed.document["insecure_endpoints"] === true;
   const plainHttp = isPlain ? "allowed" : "offered";
   const report = {
     problems,
@@ -63,11 +58,11 @@ export function parseConfig(
     development,
     ...(selfHosted && ({ plainHttp } as const)),
   };
-  const config = readConfig(new Section("", parsed.document, report), selfHosted);
+  const config = readConfig(new Section("", parsed.document, report));
   if (problems.length > 0) return { outcome: "bad", problems };
   return {
     outcome: "config",
-    config: config.client.insecure ? opened(config, openedByFeatures) : config,
+    config: config.client.insecure ? opened(config) : config,
     notes,
   };
 }
@@ -76,13 +71,9 @@ export function parseConfig(
  * Reads the whole configuration.
  *
  * @param root of the configuration; receives the problems, after which the result is worth nothing
- * @param selfHosted as {@link parseConfig} takes it
  */
-export function readConfig(root: Section, selfHosted: boolean): Config {
-  if (readBoolean(root, insecureEndpoints)) {
-    const effect = "lets the URLs of hooks and events be http, which encrypts nothing";
-    root.only(insecureEndpoints, effect, selfHosted, "npm run serve and npm start");
-  }
+function readConfig(root: Section): Config {
+  readOptions(root, rootOptions);
   const first = readFirst(root);
   const [clientSection, channelSection] = [root.section("client"), root.section("channel")];
   const backends = readHookBackends(root, clientSection);
@@ -94,7 +85,7 @@ export function readConfig(root: Section, selfHosted: boolean): Config {
     channel,
     httpApi: readHttpApiSection(root.section("http_api"), operations),
     ...readAfterApi(root, backends, channel),
-    transports: readTransports(root),
+    transports: readOptions(root, transportOptions),
     swagger: { enabled: readEnabled(root, "swagger", unsupportedSwaggerKeys) },
     placement: readPlacementSection(root.section("placement"), channel),
     ...readLast(root, operations),
@@ -109,8 +100,25 @@ export function readConfig(root: Section, selfHosted: boolean): Config {
   return config;
 }
 
-/** Dormouse's own, at the top level because it concerns several sections (rule A20). */
-const insecureEndpoints = "insecure_endpoints";
+/** What stands at the top level because it concerns several sections. */
+export const rootOptions = {
+  /**
+   * For `npm run serve` and `npm start` only: hooks and events may go to `http` URLs of any host
+   * ([self-hosting.md](self-hosting.md#a-backend-in-the-same-private-network)).
+   *
+   * @differs under `npm run serve` and `npm start` only
+   */
+  insecure_endpoints: { is: "boolean", own: true, read: readInsecureEndpoints },
+} as const satisfies Options;
+
+/** Reads `insecure_endpoints` (rule A20). */
+function readInsecureEndpoints(root: Section, name: string): boolean {
+  const isOn = readOption(root, name, { is: "boolean" });
+  const effect = "lets the URLs of hooks and events be http, which encrypts nothing";
+  const isSelfHosted = root.plainHttp !== undefined;
+  if (isOn) root.only(name, effect, isSelfHosted, "npm run serve and npm start");
+  return isOn;
+}
 
 interface ParseOptions {
   /** Whether problems quote values, which only the operator may see; by default they do. */
@@ -165,28 +173,41 @@ function parseJson(input: unknown): JsonValue | undefined {
 }
 
 /**
- * Reads which transports beside WebSocket are enabled (docs/protocol.md 4).
- *
- * @param root the section of the whole configuration, in which each transport has a section
+ * The configuration with `client.insecure`: clients may connect without a token, and do everything except subscribe to a
+ * private channel without a token (rule A11, docs/protocol.md 5.3). Features that are off stay off.
  */
-function readTransports(root: Section): TransportsConfig {
+function opened(config: Config): Config {
+  const { client, channel } = config;
   return {
-    sse: readStream(root, "sse"),
-    httpStream: readStream(root, "http_stream"),
-    uniSse: readStream(root, "uni_sse"),
-    uniHttpStream: readStream(root, "uni_http_stream"),
-    uniWebsocket: readEnabled(root, "uni_websocket", unsupportedUniWebsocketKeys),
-    longPoll: readEnabled(root, "long_poll", {}),
+    ...config,
+    client: { ...client, allowAnonymousConnectWithoutToken: true },
+    channel: {
+      ...channel,
+      withoutNamespace: openChannel(channel.withoutNamespace),
+      namespaces: new Map(
+        [...channel.namespaces].map(([name, options]) => [name, openChannel(options)]),
+      ),
+    },
   };
 }
 
-function readStream(root: Section, name: string): boolean {
-  return readEnabled(root, name, unsupportedStreamKeys(`/connection/${name}`));
+function openChannel(options: ChannelOptions): ChannelOptions {
+  return { ...openedOptions(options), ...openedByFeatures(options) };
 }
 
-function readEnabled(root: Section, name: string, unsupported: UnsupportedKeys): boolean {
-  const section = root.section(name);
-  const enabled = readBoolean(section, "enabled");
-  section.refuseOthers(unsupported);
-  return enabled;
+function openedOptions(options: ChannelOptions): ChannelOptions {
+  return {
+    ...options,
+    allowSubscribeForClient: true,
+    allowSubscribeForAnonymous: true,
+    allowPublishForClient: true,
+    allowPublishForAnonymous: true,
+    allowPresenceForClient: true,
+    allowPresenceForAnonymous: true,
+    allowHistoryForClient: true,
+    allowHistoryForAnonymous: true,
+    // Without it, no channel is limited to users.
+    allowUserLimitedChannels: false,
+    limitedChannelsForSubscribersOnly: false,
+  };
 }

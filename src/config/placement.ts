@@ -1,5 +1,6 @@
 import type { ChannelOptions, Config } from "./config.ts";
-import { readChoice } from "./fields.ts";
+import { readOptions } from "./fields.ts";
+import type { Options, Values } from "./option.ts";
 import { partsOf } from "./name-parts.ts";
 import type { Section } from "./section.ts";
 
@@ -23,17 +24,10 @@ export interface ObjectPlacement {
 }
 
 /** An {@link ObjectPlacement} as it is configured, where "none" isn't the same as an absent key. */
-interface NamedPlacement {
-  readonly jurisdiction?: Jurisdiction | "none";
-  readonly location?: ObjectLocation;
-}
+type NamedPlacement = Values<typeof objectPlacementOptions>;
 
 /** The section `placement`. */
-export interface PlacementConfig extends NamedPlacement {
-  /** Near what the gateways of all regions are created; absent: near their clients. */
-  readonly gatewayLocation?: ObjectLocation;
-  /** The jurisdiction that the operator says the objects had before (rule PL5). */
-  readonly jurisdictionBefore?: Jurisdiction | "none" | "new";
+export interface PlacementConfig extends NamedPlacement, Values<typeof serverPlacementOptions> {
   /** Whether a key of the configuration says anything of where objects are. */
   readonly isPlaced: boolean;
   /** Whether a key of the configuration names a jurisdiction, so that changes are noticed (rule PL4). */
@@ -61,6 +55,45 @@ const locations = [
   "me",
 ] as const;
 
+/** Where the objects of the server, or of a namespace's channels, are. */
+export const objectPlacementOptions = {
+  /**
+   * `"eu"`, `"us"`, `"fedramp"` or `"fedramp-high"`: the objects are kept and run there only; `"none"`: anywhere, and changes
+   * are noticed.
+   *
+   * @default anywhere
+   */
+  jurisdiction: { is: "choice", optional: true, of: ["", "none", ...jurisdictions] },
+  /**
+   * Near what the platform is asked to create the objects: `"wnam"`, `"enam"`, `"sam"`, `"weur"`, `"eeur"`, `"apac"`,
+   * `"apac-ne"`, `"apac-se"`, `"oc"`, `"afr"` or `"me"`; inside of the jurisdiction.
+   *
+   * @default near the first caller
+   */
+  location: { is: "choice", optional: true, of: ["", ...locations] },
+} as const satisfies Options;
+
+/** What the section `placement` has beside them. */
+export const serverPlacementOptions = {
+  /**
+   * The same as `location` for the gateways of all clients.
+   *
+   * @default the client's continent
+   */
+  gateway_location: { is: "choice", optional: true, of: ["", ...locations] },
+  /**
+   * What `jurisdiction` was until now: one of its values, or `"new"` for a server that keeps nothing yet. It admits a change
+   * (rule PL5).
+   *
+   * @default none
+   */
+  jurisdiction_before: {
+    is: "choice",
+    optional: true,
+    of: ["", "new", "none", ...jurisdictions],
+  },
+} as const satisfies Options;
+
 /** The locations inside of each jurisdiction. */
 const inside: Record<Jurisdiction, readonly ObjectLocation[]> = {
   eu: ["weur", "eeur"],
@@ -80,22 +113,19 @@ export function readPlacementSection(
   { withoutNamespace, namespaces }: Config["channel"],
 ): PlacementConfig {
   const own = readNamedPlacement(section);
-  const gatewayLocation = readLocation(section, "gateway_location");
-  const before = readChoice(section, "jurisdiction_before", {
-    choices: ["", "new", "none", ...jurisdictions],
-  });
+  const ofServer = readOptions(section, serverPlacementOptions);
+  const { gatewayLocation, jurisdictionBefore } = ofServer;
   demandInside(section, "gateway_location", own.jurisdiction, gatewayLocation);
   const all = [own, withoutNamespace.placement, ...[...namespaces.values()].map(placementOf)];
   const isRecorded = all.some((one) => one?.jurisdiction !== undefined);
-  if (before !== "" && !isRecorded && section.isValid("jurisdiction"))
+  if (jurisdictionBefore !== undefined && !isRecorded && section.isValid("jurisdiction"))
     section.problem("jurisdiction_before", "has no effect without a jurisdiction");
   section.refuseOthers({});
   const isPlaced =
     gatewayLocation !== undefined || all.some((one) => one !== undefined && !isEmpty(one));
   return {
     ...own,
-    ...(gatewayLocation && { gatewayLocation }),
-    ...(before !== "" && { jurisdictionBefore: before }),
+    ...ofServer,
     isPlaced,
     isRecorded,
   };
@@ -116,29 +146,18 @@ function isEmpty(placement: NamedPlacement): boolean {
 }
 
 function readNamedPlacement(section: Section): NamedPlacement {
-  const jurisdiction = readChoice(section, "jurisdiction", {
-    choices: ["", "none", ...jurisdictions],
-  });
-  const location = readLocation(section, "location");
-  demandInside(section, "location", jurisdiction, location);
-  return {
-    ...(jurisdiction !== "" && { jurisdiction }),
-    ...(location && { location }),
-  };
-}
-
-function readLocation(section: Section, name: string): ObjectLocation | undefined {
-  const location = readChoice(section, name, { choices: ["", ...locations] });
-  return location === "" ? undefined : location;
+  const placement = readOptions(section, objectPlacementOptions);
+  demandInside(section, "location", placement.jurisdiction, placement.location);
+  return placement;
 }
 
 function demandInside(
   section: Section,
   name: string,
-  jurisdiction: NamedPlacement["jurisdiction"] | "",
+  jurisdiction: NamedPlacement["jurisdiction"],
   location: ObjectLocation | undefined,
 ): void {
-  if (jurisdiction === undefined || jurisdiction === "" || jurisdiction === "none") return;
+  if (jurisdiction === undefined || jurisdiction === "none") return;
   if (location === undefined || inside[jurisdiction].includes(location)) return;
   const list = inside[jurisdiction].map((one) => JSON.stringify(one)).join(" and ");
   section.problem(name, `is outside of jurisdiction "${jurisdiction}", which has ${list}`);

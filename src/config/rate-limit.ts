@@ -1,8 +1,51 @@
 import { limits } from "../limits.ts";
-import type { ClientConfig, CommandRates, Config, Rate } from "./config.ts";
-import { readBoolean, readDurationMs, readText, readWholeNumber } from "./fields.ts";
+import { readOptions, readSection, readText } from "./fields.ts";
+import type { Options } from "./option.ts";
 import type { Section } from "./section.ts";
 import { unsupportedRateLimits } from "./unsupported.ts";
+
+/** How fast commands may come, of each kind by its name, and of all by "total" (rule B21). */
+export interface RateLimits {
+  /** Those of one connection. */
+  readonly rateLimit: ReadonlyMap<string, CommandRates>;
+  /** Those of all connections of one user on one object together. */
+  readonly userRateLimit: ReadonlyMap<string, CommandRates>;
+}
+
+/**
+ * The rates of one kind of commands by the namespace of the channel, and by "" for all other namespaces. All rates of
+ * one namespace must be kept.
+ */
+export type CommandRates = ReadonlyMap<string, readonly Rate[]>;
+
+/** How often something may be done. */
+export interface Rate {
+  /** How many times at once. */
+  readonly burst: number;
+  readonly perSecond: number;
+}
+
+/** A bucket holds `rate` commands and fills up within `interval`. */
+export const bucketOptions = {
+  /**
+   * How many commands a bucket holds, so how many may come at once.
+   *
+   * @default required
+   */
+  rate: { is: "whole", default: 1, min: 1, max: limits.rateCommandsMax },
+  /** Within which time a bucket fills up. */
+  interval: { is: "duration", default: 1_000, min: 1_000, max: limits.rateIntervalMsMax },
+} as const satisfies Options;
+
+/** Whether rates hold. */
+export const switchOptions = {
+  /** Has to be `true` where there are buckets, and only there. */
+  enabled: { is: "boolean" },
+} as const satisfies Options;
+
+/** The kinds of commands that name no channel. */
+const kinds = ["total", "rpc", "send"];
+const kindsOfChannels = ["subscribe", "publish", "presence", "presence_stats", "history"];
 
 /**
  * Reads `client.rate_limit`: how fast one connection, and all connections of a user on one object, may send commands
@@ -10,9 +53,7 @@ import { unsupportedRateLimits } from "./unsupported.ts";
  *
  * @param section receives the problems
  */
-export function readRateLimits(
-  section: Section,
-): Pick<ClientConfig, "rateLimit" | "userRateLimit"> {
+export function readRateLimits(section: Section): RateLimits {
   const rateLimit = readCommands(section.section("client_command"));
   const userRateLimit = readCommands(section.section("user_command"));
   section.refuseOthers(unsupportedRateLimits);
@@ -39,7 +80,7 @@ function readCommandRates(section: Section, hasChannel: boolean): CommandRates {
     one.demand(namespaceName);
     one.demandUnique(namespaceName, owners);
     one.demand("buckets");
-    rates.set(readText(one, namespaceName, { default: "" }), readRates(one));
+    rates.set(readText(one, namespaceName), readRates(one));
     endSection(one, true);
   }
   endSection(section, rates.size > 0);
@@ -47,23 +88,23 @@ function readCommandRates(section: Section, hasChannel: boolean): CommandRates {
 }
 
 function readRates(section: Section): readonly Rate[] {
-  const buckets = section.sections("buckets", "interval");
-  if (buckets.length > limits.ratesMax)
-    section.problem("buckets", `has more than ${limits.ratesMax} entries`);
+  const buckets = section.sections("buckets", "interval", limits.ratesMax);
   return buckets.map((bucket) => {
     bucket.demand("rate");
-    const burst = readWholeNumber(bucket, "rate", rateRule);
-    const intervalMs = readDurationMs(bucket, "interval", intervalRule);
-    bucket.refuseOthers({});
+    const { rate: burst, intervalMs } = readSection(bucket, bucketOptions);
     return { burst, perSecond: (burst / intervalMs) * 1_000 };
   });
 }
 
 /** Reports buckets that have no effect, an effect without buckets, and unknown keys. */
 function endSection(section: Section, hasBuckets: boolean): void {
-  if (readBoolean(section, "enabled") !== hasBuckets && section.isValid("enabled"))
+  if (readOptions(section, switchOptions).enabled !== hasBuckets && section.isValid("enabled"))
     section.problem("enabled", "must be true if there are buckets, and only then");
   section.refuseOthers({});
+}
+
+interface Namespaces {
+  readonly namespaces: ReadonlyMap<string, object>;
 }
 
 /**
@@ -71,7 +112,10 @@ function endSection(section: Section, hasBuckets: boolean): void {
  *
  * @param root the section of the whole configuration; receives the problems
  */
-export function checkRateLimit({ client, channel }: Config, root: Section): void {
+export function checkRateLimit(
+  { client, channel }: { readonly client: RateLimits; readonly channel: Namespaces },
+  root: Section,
+): void {
   for (const [section, limit] of [
     ["client_command", client.rateLimit],
     ["user_command", client.userRateLimit],
@@ -85,11 +129,5 @@ export function checkRateLimit({ client, channel }: Config, root: Section): void
   }
 }
 
-/** The kinds that name no channel. */
-const kinds = ["total", "rpc", "send"];
-const kindsOfChannels = ["subscribe", "publish", "presence", "presence_stats", "history"];
 const overrides = "namespace_overrides";
 const namespaceName = "namespace_name";
-
-const rateRule = { default: 1, min: 1, max: limits.rateCommandsMax };
-const intervalRule = { defaultMs: 1_000, minMs: 1_000, maxMs: limits.rateIntervalMsMax };

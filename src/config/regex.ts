@@ -1,7 +1,7 @@
 import { Pattern, type PatternFault } from "../access/pattern.ts";
 import { limits } from "../limits.ts";
-import type { Section } from "./section.ts";
 import { readText } from "./fields.ts";
+import type { Section } from "./section.ts";
 
 /**
  * Reads a pattern for texts that an attacker may choose, such as channel names.
@@ -9,7 +9,7 @@ import { readText } from "./fields.ts";
  * @returns undefined if there is no pattern, or if it can't be used
  */
 export function readPattern(section: Section, name: string): Pattern | undefined {
-  const source = readText(section, name, { default: "" });
+  const source = readText(section, name);
   if (source === "") return undefined;
   const pattern = Pattern.compile(source);
   if (pattern instanceof Pattern) return pattern;

@@ -62,19 +62,21 @@ export class Section {
   /**
    * The sections in the array below a key, without elements that aren't objects; none if the value is absent or not an
    * array. The path of each section has its index and, if that is a string, the element's `titleKey`, because operators
-   * know their namespaces by name.
+   * know their namespaces by name. More than `max` are a problem.
    */
-  sections(name: string, titleKey: string): readonly Section[] {
+  sections(name: string, titleKey: string, max = Number.POSITIVE_INFINITY): readonly Section[] {
     const value = this.take(name);
     if (value === undefined) return [];
     if (isJsonArray(value)) {
-      return value.flatMap((element, index) => {
+      const sections = value.flatMap((element, index) => {
         const shownTitle = this.#report.showsValues ? title(element, titleKey) : "";
         const elementName = `${name}[${index}]${shownTitle}`;
         if (isJsonObject(element)) return [this.#below(elementName, element)];
         this.wrongType(elementName, element, "an object");
         return [];
       });
+      if (sections.length > max) this.problem(name, `has more than ${max} entries`);
+      return sections;
     }
     this.wrongType(name, value, "an array of objects");
     return [];

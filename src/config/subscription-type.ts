@@ -5,8 +5,9 @@ import type {
   OptionsReader,
   UnfitOptions,
 } from "./channel-features.ts";
-import type { ChannelOptions } from "./config.ts";
-import { readChoice } from "./fields.ts";
+import type { ChannelOptions, ChannelTypes } from "./config.ts";
+import { readOption } from "./fields.ts";
+import type { ChoiceOption } from "./option.ts";
 import type { Section } from "./section.ts";
 
 /** The type of a namespace's channels, with the options that it adds. */
@@ -27,9 +28,7 @@ export function readSubscriptionType(
   { types, besideType }: ChannelFeatures,
   backends: ChannelBackends,
 ): ReadType {
-  const choice = readChoice(section, "subscription_type", {
-    choices: ["", "stream", ...types.map(({ name }) => name)],
-  });
+  const choice = readOption(section, "subscription_type", subscriptionTypeOption(types));
   const beside = readAll(besideType, section, backends);
   if (!section.isValid("subscription_type")) {
     // The type is misspelt, so it isn't known which options belong to it.
@@ -39,6 +38,15 @@ export function readSubscriptionType(
   const type = types.find(({ name }) => name === choice);
   const options = type === undefined ? beside : type.read(section, beside, backends);
   return { type, options: { ...options, subscriptionType: type?.name ?? "stream" } };
+}
+
+/** `subscription_type` of a namespace. @param types beside streams */
+export function subscriptionTypeOption(types: readonly Pick<ChannelType, "name">[]): TypeOption {
+  return { is: "choice", of: ["", "stream", ...types.map(({ name }) => name)] };
+}
+
+export interface TypeOption extends ChoiceOption {
+  readonly of: readonly ["", ...(keyof ChannelTypes)[]];
 }
 
 /** The options that several readers read. */

@@ -69,6 +69,9 @@ export function readHookBackends(root: Section, client: Section): ReadBackends {
   return { proxies, ofClients: readClientHooks(client.section("proxy")) };
 }
 
+/** The types of channels beside streams. */
+export const channelTypes = [mapType, ...presenceTypes, receiptsType, sharedPollType] as const;
+
 /** What features read of the section `channel`. */
 export function channelFeatures(
   { proxies }: ReadBackends,
@@ -78,7 +81,7 @@ export function channelFeatures(
   return {
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
-    types: [mapType, ...presenceTypes, receiptsType, sharedPollType],
+    types: channelTypes,
     options: [readChannelHooks, readCursors],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
     checks: [

@@ -1,4 +1,4 @@
-import type { Rate } from "../config/config.ts";
+import type { Rate } from "../config/rate-limit.ts";
 import { limits } from "../limits.ts";
 import type { SessionIdentity } from "../contract/session-snapshot.ts";
 import { TokenBucket } from "./token-bucket.ts";

@@ -1,4 +1,5 @@
-import type { Config, Rate, CommandRates } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
+import type { CommandRates, Rate } from "../config/rate-limit.ts";
 import type { CommandMethod } from "../protocol/command.ts";
 import { limits } from "../limits.ts";
 import { NewChannelBucket, type NamedChannels } from "./named-channels.ts";

@@ -1,4 +1,4 @@
-import type { Rate } from "../config/config.ts";
+import type { Rate } from "../config/rate-limit.ts";
 
 /**
  * A token bucket (rule B7). It lives in memory only: after hibernation, which only a quiet client allows, the bucket is

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { version } from "../../src/version.ts";
+import { packageName, version } from "../../src/version.ts";
 
 it("[W1] the version for clients is the package's, with the product's name", () => {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  const manifest: { version: string } = JSON.parse(text);
+  const manifest: { name: string; version: string } = JSON.parse(text);
   expect(version).toBe(`${manifest.version} Dormouse`);
+  expect(packageName).toBe(manifest.name);
 });

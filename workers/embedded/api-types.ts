@@ -1,4 +1,4 @@
-// Written by `npm run package-types`. Don't edit it: a test compares it.
+// Written by `npm run openapi`. Don't edit it: a test compares it.
 
 /** The request of each method of the HTTP API, in its names. */
 export interface ApiRequests {

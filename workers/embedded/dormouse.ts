@@ -11,7 +11,7 @@ import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
-import type { DormouseConfig } from "./config-types.ts";
+import type { DormouseConfig } from "../../src/features/options.ts";
 import {
   type ConnectHookResult,
   functionsService,

@@ -1,5 +1,5 @@
 import { limits } from "../../src/limits.ts";
-import type { Rate } from "../../src/config/config.ts";
+import type { Rate } from "../../src/config/rate-limit.ts";
 import { TokenBucket } from "../../src/session/token-bucket.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { Secrets, SecretUse } from "../../access/secrets.ts";
 import type { Config } from "../../config/config.ts";
 
-import { readBoolean, readText } from "../../config/fields.ts";
+import { readOptions } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 
 declare module "../../config/config.ts" {
@@ -34,9 +35,7 @@ export interface ConsoleAccessConfig {
  */
 export function readConsoleSection(section: Section): ConsoleConfig | undefined {
   const isSaid = section.take("enabled") !== undefined;
-  const enabled = readBoolean(section, "enabled");
-  const team = readText(section, "access_team_domain", teamDomain);
-  const audience = readText(section, "access_audience", audienceTag);
+  const { enabled, team, audience } = readOptions(section, consoleOptions);
   section.refuseOthers({});
   if ((team === "") !== (audience === ""))
     section.problem(
@@ -48,18 +47,30 @@ export function readConsoleSection(section: Section): ConsoleConfig | undefined 
   return team === "" ? { enabled } : { enabled, access: { team, audience } };
 }
 
-/** Only Cloudflare's own domain, because the server of the keys decides who gets in. */
-const teamDomain = {
-  default: "",
-  shape: /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.cloudflareaccess\.com)?$/,
-  meaning: "the domain of a team: <name>.cloudflareaccess.com",
-};
-
-const audienceTag = {
-  default: "",
-  shape: /^(?:[0-9a-f]{64})?$/,
-  meaning: "the audience tag of an application of Cloudflare Access: 64 hexadecimal digits",
-};
+/** `console.*`. */
+export const consoleOptions = {
+  /**
+   * The page is served at `/console`, with the secret `CONSOLE_PASSWORD` or Cloudflare Access in front; objects count as with
+   * `prometheus.enabled`; needs the binding `METRICS`. Under `npm start` it is on where the configuration doesn't say, if
+   * there is a password.
+   */
+  enabled: { is: "boolean" },
+  /** The team's domain of Cloudflare Access, such as `example.cloudflareaccess.com`; then there is no password. */
+  access_team_domain: {
+    is: "text",
+    as: "team",
+    // Only Cloudflare's own domain, because the server of the keys decides who gets in.
+    shape: /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\.cloudflareaccess\.com)?$/,
+    meaning: "the domain of a team: <name>.cloudflareaccess.com",
+  },
+  /** The audience tag of the application of Cloudflare Access, 64 hexadecimal digits; needed with the domain. */
+  access_audience: {
+    is: "text",
+    as: "audience",
+    shape: /^(?:[0-9a-f]{64})?$/,
+    meaning: "the audience tag of an application of Cloudflare Access: 64 hexadecimal digits",
+  },
+} as const satisfies Options;
 
 /** Lets an operator into the console (rule N2). */
 export const consolePassword = "CONSOLE_PASSWORD";

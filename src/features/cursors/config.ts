@@ -1,11 +1,6 @@
 import type { ChannelConfig, ChannelOptions, Config } from "../../config/config.ts";
-import {
-  readBoolean,
-  readChoice,
-  readDurationMs,
-  readText,
-  readWholeNumber,
-} from "../../config/fields.ts";
+import { checkNeeds, readOptions } from "../../config/fields.ts";
+import type { Options, Values } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import type { FilterNode } from "../../protocol/command.ts";
 import { parseServerFilter } from "../../protocol/json/decode.ts";
@@ -22,20 +17,7 @@ declare module "../../config/config.ts" {
 type ToldConfig = NonNullable<Config["events"]>;
 
 /** The options `cursors` of a namespace. */
-export interface CursorOptions {
-  /**
-   * Where a user is who has never marked anything: before the first publication, at the newest one, or where the user's
-   * first subscription began.
-   */
-  readonly unreadFrom: "all" | "none" | "subscribed";
-  /** Who the users are to whom publications are addressed: those who ever subscribed, those who are named, or nobody. */
-  readonly audience: "none" | "subscribed" | "named";
-  /** Which clients may see what others have read: those that are subscribed, those that may publish, or none (rule CU37). */
-  readonly receipts: "backend" | "publisher" | "subscriber";
-  /** The prefix that makes a channel's name that of its receipts (rule CU36), which isn't ""; absent if there are none. */
-  readonly receiptsPrefix?: string;
-  /** The largest number of unread publications that is told. */
-  readonly unreadMax: number;
+export interface CursorOptions extends Values<typeof readerOptions> {
   /** Which publications count as unread, by their tags; absent for all. */
   readonly unreadFilter?: FilterNode;
   /** When a backend is told what members haven't seen; absent if it isn't told. */
@@ -48,7 +30,7 @@ export interface NotifyOptions {
   readonly afterMs: number;
   /** What counts as seen: what has arrived or is read, or only what is read. */
   readonly unless: "got" | "read";
-  /** Whether it is told, too, when a member has seen what was reported. */
+  /** Whether a `seen` event follows when the member has caught up. */
   readonly seen: boolean;
 }
 
@@ -57,6 +39,66 @@ export function judgedAtAgeMs({ afterMs }: Pick<NotifyOptions, "afterMs">): numb
   return afterMs + Math.min(Math.floor(afterMs / 10), cursorLimits.judgedTogetherMsMax);
 }
 
+/** `cursors.*` of a namespace: what counts, and what a backend is told. */
+export const noticeOptions = {
+  /** The channels keep how far each user has read. */
+  enabled: { is: "boolean" },
+  /**
+   * Which publications count, by their tags, as a [tags filter](protocol.md#32-tags-filter):
+   * `{ key = "kind", cmp = "eq", val = "message" }`; without it, all.
+   */
+  unread_tags_filter: { is: "filter", as: "unreadFilter", read: readFilter },
+  /**
+   * After how long a backend is told that members of the audience haven't seen a publication; with a tenth more, at most 5 s,
+   * shorter than `history_ttl`; requires `audience`, and [`events`](configuration.md#events) with the type `unseen`.
+   *
+   * @default never
+   */
+  notify_after: {
+    is: "duration",
+    min: cursorLimits.notifyAfterMsMin,
+    max: cursorLimits.notifyAfterMsMax,
+  },
+  /**
+   * What counts as seen: `"got"`: what has arrived at a client of the user or is read; `"read"`: only what is read.
+   */
+  notify_unless: { is: "choice", of: ["got", "read"] },
+  /** A `seen` event follows when they have seen it; requires the type `seen`. */
+  notify_seen: { is: "boolean", needs: "notify_after" },
+} as const satisfies Options;
+
+/** `cursors.*` of a namespace: who the users are, and what they and others see. */
+export const readerOptions = {
+  /**
+   * With `"receipts:"`, the marks of `room:7` are the map `receipts:room:7`, whose namespace has
+   * `subscription_type = "map_receipts"` (rule CU36).
+   */
+  receipts_channel_prefix: { is: "text", as: "receiptsPrefix", optional: true },
+  /**
+   * Where a user is who has marked nothing: `"all"`: before the first publication; `"none"`: at the newest one;
+   * `"subscribed"`: where the user became a member of the audience, or else where the channel first had something to keep of
+   * the user.
+   */
+  unread_from: { is: "choice", of: ["all", "none", "subscribed"] },
+  /**
+   * Who the users are to whom publications are addressed: `"subscribed"`: those who have ever subscribed; `"named"`: those
+   * whom a backend names; `"none"`: nobody.
+   */
+  audience: { is: "choice", of: ["none", "subscribed", "named"] },
+  /** The largest number of unread publications that is told. */
+  unread_max: {
+    is: "whole",
+    default: cursorLimits.unreadMax,
+    min: 1,
+    max: cursorLimits.unreadMax,
+  },
+  /**
+   * Which clients may see what others have read: `"subscriber"`: those that are subscribed to the channel; `"publisher"`:
+   * those that may publish to it; `"backend"`: none (rule CU37).
+   */
+  receipts: { is: "choice", of: ["backend", "publisher", "subscriber"] },
+} as const satisfies Options;
+
 /**
  * Reads `cursors.*` of a namespace.
  *
@@ -64,46 +106,20 @@ export function judgedAtAgeMs({ afterMs }: Pick<NotifyOptions, "afterMs">): numb
  */
 export function readCursors(namespace: Section): Partial<ChannelOptions> {
   const section = namespace.section("cursors");
-  const isEnabled = readBoolean(section, "enabled");
-  const unreadFilter = readFilter(section);
-  const notify = readNotify(section);
-  const receiptsPrefix = readText(section, "receipts_channel_prefix", { default: "" });
+  const notice = readOptions(section, noticeOptions);
+  checkNeeds(section, noticeOptions, notice);
+  const { enabled, unreadFilter, notifyAfterMs, notifyUnless, notifySeen } = notice;
+  const notify = { afterMs: notifyAfterMs, unless: notifyUnless, seen: notifySeen };
   const cursors: CursorOptions = {
-    unreadFrom: readChoice(section, "unread_from", { choices: ["all", "none", "subscribed"] }),
-    audience: readChoice(section, "audience", { choices: ["none", "subscribed", "named"] }),
-    unreadMax: readWholeNumber(section, "unread_max", {
-      default: cursorLimits.unreadMax,
-      min: 1,
-      max: cursorLimits.unreadMax,
-    }),
-    receipts: readChoice(section, "receipts", {
-      choices: ["backend", "publisher", "subscriber"],
-    }),
-    ...(receiptsPrefix !== "" && { receiptsPrefix }),
+    ...readOptions(section, readerOptions),
     ...(unreadFilter && { unreadFilter }),
-    ...(notify && { notify }),
+    ...(notifyAfterMs > 0 && { notify }),
   };
   section.refuseOthers({});
-  return isEnabled ? { cursors } : {};
+  return enabled ? { cursors } : {};
 }
 
-function readNotify(section: Section): NotifyOptions | undefined {
-  const notify: NotifyOptions = {
-    afterMs: readDurationMs(section, "notify_after", {
-      defaultMs: 0,
-      minMs: cursorLimits.notifyAfterMsMin,
-      maxMs: cursorLimits.notifyAfterMsMax,
-    }),
-    unless: readChoice(section, "notify_unless", { choices: ["got", "read"] }),
-    seen: readBoolean(section, "notify_seen"),
-  };
-  if (notify.seen && notify.afterMs === 0 && section.isValid("notify_after"))
-    section.problem("notify_seen", "requires notify_after");
-  return notify.afterMs === 0 ? undefined : notify;
-}
-
-function readFilter(section: Section): FilterNode | undefined {
-  const name = "unread_tags_filter";
+function readFilter(section: Section, name: string): FilterNode | undefined {
   const value = section.take(name);
   if (value === undefined) return undefined;
   if (!isJsonObject(value)) {

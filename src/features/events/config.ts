@@ -1,6 +1,7 @@
 import { eventLimits } from "./limits.ts";
 import type { Config, HookEndpoint, QueueTarget } from "../../config/config.ts";
-import { readDurationMs, readText, readTexts, readWholeNumber } from "../../config/fields.ts";
+import { readOptions, readText, readTexts } from "../../config/fields.ts";
+import type { Options, Values } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import { parseEndpoint, parseQueueTarget, type Target, urlMeaning } from "../../config/targets.ts";
 
@@ -12,16 +13,8 @@ declare module "../../config/config.ts" {
 }
 
 /** The section `events`: a backend that is told what happens (rules E1 to E7). */
-export interface EventsConfig {
+export interface EventsConfig extends Values<typeof eventOptions> {
   readonly target: EventTarget;
-  readonly types: ReadonlySet<EventType>;
-  /** The namespaces whose channels' events are sent, "" for channels without one; absent for all. */
-  readonly namespaces?: ReadonlySet<string>;
-  /** The most events in one batch. */
-  readonly batchMax: number;
-  /** For how long an event is kept that the target hasn't taken, and how many events an object keeps. */
-  readonly keepMs: number;
-  readonly keepMax: number;
 }
 
 /** Where events are sent: to a backend, or to a queue by the name of its binding. */
@@ -48,32 +41,8 @@ export type EventType =
  * @returns undefined if the backend isn't told of anything
  */
 export function readEventsSection(section: Section): EventsConfig | undefined {
-  const target = readTarget(section);
-  const types = new Set<EventType>();
-  for (const name of readTexts(section, "types", typeRule())) {
-    const type = eventTypes.find((one) => one === name);
-    if (type !== undefined) types.add(type);
-  }
-  const namespaces = section.take("namespaces") === undefined ? undefined : readNamespaces(section);
-  const config = {
-    types,
-    batchMax: readWholeNumber(section, "batch_max", {
-      default: eventLimits.eventsBatchDefault,
-      min: 1,
-      max: eventLimits.eventsBatchMax,
-    }),
-    keepMs: readDurationMs(section, "keep", {
-      defaultMs: eventLimits.eventsKeepMsDefault,
-      minMs: eventLimits.eventsKeepMsMin,
-      maxMs: eventLimits.eventsKeepMsMax,
-    }),
-    keepMax: readWholeNumber(section, "keep_max", {
-      default: eventLimits.eventsKeepDefault,
-      min: eventLimits.eventsKeepMin,
-      max: eventLimits.eventsKeepMax,
-    }),
-    ...(namespaces && { namespaces: new Set(namespaces) }),
-  };
+  const { target, ...config } = readOptions(section, eventOptions);
+  const { types } = config;
   for (const [one, other] of pairs) {
     if (types.has(one) === types.has(other)) continue;
     const [has, lacks] = types.has(one) ? [one, other] : [other, one];
@@ -109,26 +78,71 @@ const pairs: readonly (readonly [EventType, EventType])[] = [
   ["channel_occupied", "channel_vacated"],
 ];
 
-/** Made when it is needed, because an isolate starts for every object that wakes. */
-function typeRule() {
-  return {
+/** `events.*`. */
+export const eventOptions = {
+  /**
+   * Where events are sent: `https://…` (`http://` for localhost, or with `insecure_endpoints`), `service:BINDING` with or
+   * without `#ENTRYPOINT`, or `queue:BINDING`. Nothing is told without it.
+   */
+  target: { is: "text", read: readTarget },
+  /**
+   * What the target is told of: `connected` with `disconnected`, `subscribed` with `unsubscribed`, `user_online` with
+   * `user_offline`, `channel_occupied` with `channel_vacated`, `publication`, and of [cursors](cursors.md) `unseen` and
+   * `seen`.
+   */
+  types: { is: "texts", read: readTypes },
+  /**
+   * The namespaces whose channels it is told of; `""` stands for channels without a namespace.
+   *
+   * @default all
+   */
+  namespaces: { is: "texts", read: readNamespaces },
+  /** The most events in one request. */
+  batch_max: {
+    is: "whole",
+    default: eventLimits.eventsBatchDefault,
+    min: 1,
+    max: eventLimits.eventsBatchMax,
+  },
+  /** For how long an event is kept that the target hasn't taken. */
+  keep: {
+    is: "duration",
+    default: eventLimits.eventsKeepMsDefault,
+    min: eventLimits.eventsKeepMsMin,
+    max: eventLimits.eventsKeepMsMax,
+  },
+  /** How many events each object keeps; never more than 64 MiB of them. */
+  keep_max: {
+    is: "whole",
+    default: eventLimits.eventsKeepDefault,
+    min: eventLimits.eventsKeepMin,
+    max: eventLimits.eventsKeepMax,
+  },
+} as const satisfies Options;
+
+function readTypes(section: Section, name: string): ReadonlySet<EventType> {
+  // Made when it is needed, because an isolate starts for every object that wakes.
+  const rule = {
     shape: new RegExp(`^(?:${eventTypes.join("|")})$`),
     meaning: `one of ${eventTypes.join(", ")}`,
   };
+  const given = readTexts(section, name, rule);
+  return new Set(given.flatMap((one) => eventTypes.find((type) => type === one) ?? []));
 }
 
-function readNamespaces(section: Section): readonly string[] {
-  return readTexts(section, "namespaces", { shape: /(?:)/, meaning: "the name of a namespace" });
+/** Undefined: all namespaces. */
+function readNamespaces(section: Section, name: string): ReadonlySet<string> | undefined {
+  return section.take(name) === undefined ? undefined : new Set(readTexts(section, name));
 }
 
 /** Reads the target. An invalid one isn't quoted, because it may contain a password by mistake. */
-function readTarget(section: Section): EventTarget | undefined {
-  const text = readText(section, "target", { default: "" });
+function readTarget(section: Section, name: string): EventTarget | undefined {
+  const text = readText(section, name);
   if (text === "") return undefined;
   const target = parseQueueTarget(text) ?? parseEndpoint(text, section.plainHttp);
   if (target !== undefined) return target;
   section.problem(
-    "target",
+    name,
     `is neither "queue:BINDING" nor "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
   );
   // After a problem the result is discarded.

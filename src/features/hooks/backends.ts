@@ -1,13 +1,8 @@
 import type { HookHeader } from "../../contract/session-snapshot.ts";
 import type { ChannelBackends } from "../../config/channel-features.ts";
 import type { HookEndpoint, HookRefusal, HookTarget } from "../../config/config.ts";
-import {
-  readBoolean,
-  readDurationMs,
-  readText,
-  readTexts,
-  readWholeNumber,
-} from "../../config/fields.ts";
+import { readOption, readOptions, readText, readTexts } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import { parseEndpoint, urlMeaning } from "../../config/targets.ts";
 import { not, type UnsupportedKeys } from "../../config/unsupported.ts";
@@ -28,13 +23,11 @@ export type NamedTargets = ReadonlyMap<string, HookTarget>;
  * @param root the section of the whole configuration; receives the problems
  */
 export function readProxies(root: Section): NamedTargets {
-  const sections = root.sections("proxies", "name");
-  if (sections.length > hookLimits.hookTargetsMax)
-    root.problem("proxies", `has more than ${hookLimits.hookTargetsMax} entries`);
+  const sections = root.sections("proxies", "name", hookLimits.hookTargetsMax);
   const owners = new Map<string, string>();
   const named = new Map<string, HookTarget>();
   for (const section of sections) {
-    const name = readText(section, "name", proxyName);
+    const name = readOption(section, "name", backendNameOptions.name);
     section.demand("name");
     section.demandUnique("name", owners);
     if (name === defaultName)
@@ -46,12 +39,19 @@ export function readProxies(root: Section): NamedTargets {
   return named;
 }
 
-/** The rule for a name. */
-export const proxyName = {
-  default: "",
-  shape: /^(?:[-a-zA-Z0-9_.]{2,64})?$/,
-  meaning: "2 to 64 of A-Z, a-z, 0-9, -, _ and .",
-};
+/** The name of each of `proxies`, and of a namespace of methods. */
+export const backendNameOptions = {
+  /**
+   * The name: 2 to 64 of `A-Z`, `a-z`, `0-9`, `-`, `_` and `.`.
+   *
+   * @default required
+   */
+  name: {
+    is: "text",
+    shape: /^(?:[-a-zA-Z0-9_.]{2,64})?$/,
+    meaning: "2 to 64 of A-Z, a-z, 0-9, -, _ and .",
+  },
+} as const satisfies Options;
 
 /** The name by which an option means the backend of its own section, and not one of `proxies`. */
 const defaultName = "default";
@@ -86,7 +86,7 @@ export function readBackends(
   };
   return {
     switched: (of, option, key) => {
-      const enabled = readBoolean(of, `${option}enabled`);
+      const enabled = readOption(of, `${option}enabled`, { is: "boolean" });
       if (enabled) return read(of, `${option}name`, key, `${option}enabled`);
       readText(of, `${option}name`, { default: defaultName });
       return undefined;
@@ -95,39 +95,115 @@ export function readBackends(
   };
 }
 
+/** Where a backend is. */
+export const endpointOptions = {
+  /**
+   * An `https` URL (`http` on localhost, or where
+   * [`insecure_endpoints`](self-hosting.md#a-backend-in-the-same-private-network) is on), or `service:BINDING` for another
+   * Worker of the account.
+   *
+   * @differs `https`, `http` on localhost, and Dormouse's own `service:BINDING`; GRPC is refused
+   */
+  endpoint: { is: "text", read: readEndpoint },
+} as const satisfies Options;
+
+/** How a backend is asked. */
+export const askingOptions = {
+  /** How long to wait for an answer; SDKs wait for 5 s. */
+  timeout: {
+    is: "duration",
+    default: 1_000,
+    min: hookLimits.hookTimeoutMsMin,
+    max: hookLimits.hookTimeoutMsMax,
+  },
+  /**
+   * The headers of the client's handshake that the backend gets, at most 32; together at most 4,096 characters of a
+   * connection.
+   *
+   * @differs at most 32, and none that Dormouse sets itself
+   */
+  http_headers: { is: "texts", read: readHeaderNames },
+  /**
+   * The same of the headers in the client's connect command, which any client can choose.
+   *
+   * @differs at most 32
+   */
+  emulated_headers: { is: "texts", read: readHeaderNames },
+} as const satisfies Options;
+
+/** `http.*` of a backend. */
+export const httpOptions = {
+  /** Headers that every question has, unless the client brings one of the same name. */
+  static_headers: { is: "map", read: readStaticHeaders },
+  /** Refusals for which a response with another status than 200 stands; the first entry for a status counts. */
+  status_to_code_transforms: {
+    is: "sections",
+    as: "statuses",
+    read: readStatuses,
+    of: {
+      /**
+       * The status of the response.
+       *
+       * @default required
+       */
+      status_code: { is: "whole", default: 400, min: 201, max: 599 },
+      /** The error that the client's command is answered with. */
+      to_error: {
+        is: "section",
+        of: {
+          /** The code, from 100 on; 0 for no error. */
+          code: { is: "whole", default: 0, min: 0, max: int32Max },
+          /** The message beside the code. */
+          message: { is: "text" },
+          /** The client may repeat its command. */
+          temporary: { is: "boolean" },
+        },
+      },
+      /** The code with which the client's connection is closed. */
+      to_disconnect: {
+        is: "section",
+        of: {
+          /** The code, from 3000 on; 0 for none. */
+          code: { is: "whole", default: 0, min: 0, max: 4_999 },
+          /** The reason beside the code. */
+          reason: { is: "text" },
+        },
+      },
+    },
+  },
+} as const satisfies Options;
+
+/** What a backend gets. */
+export const contentOptions = {
+  /** Payloads are sent in base64. */
+  binary_encoding: { is: "boolean" },
+  /** Questions have the connection's `meta`. */
+  include_connection_meta: { is: "boolean", as: "includesMeta" },
+} as const satisfies Options;
+
 /** Reads a backend; undefined if it has no endpoint. */
 export function readTarget(section: Section, name: string = section.path): HookTarget | undefined {
-  const endpoint = readEndpoint(section);
+  const { endpoint } = readOptions(section, endpointOptions);
   const http = section.section("http");
   const target = {
     name,
-    timeoutMs: readDurationMs(section, "timeout", timeoutRule),
-    httpHeaders: readHeaderNames(section, "http_headers"),
-    emulatedHeaders: readHeaderNames(section, "emulated_headers"),
-    staticHeaders: readStaticHeaders(http),
-    statuses: readStatuses(http),
-    binaryEncoding: readBoolean(section, "binary_encoding"),
-    includesMeta: readBoolean(section, "include_connection_meta"),
+    ...readOptions(section, askingOptions),
+    ...readOptions(http, httpOptions),
+    ...readOptions(section, contentOptions),
   };
   http.refuseOthers(unsupportedHookHttpKeys);
   section.refuseOthers(unsupportedHookKeys);
   return endpoint === undefined ? undefined : { ...target, endpoint };
 }
 
-const timeoutRule = {
-  defaultMs: 1_000,
-  minMs: hookLimits.hookTimeoutMsMin,
-  maxMs: hookLimits.hookTimeoutMsMax,
-};
-
 /** Reads the endpoint. An invalid one isn't quoted, because it may contain a password by mistake. */
-function readEndpoint(section: Section): HookEndpoint | undefined {
-  const text = readText(section, "endpoint", { default: "" });
+function readEndpoint(section: Section, name: string): HookEndpoint | undefined {
+  const text = readText(section, name);
   if (text === "") return undefined;
   const endpoint = parseEndpoint(text, section.plainHttp);
   if (endpoint !== undefined) return endpoint;
   section.problem(
-    "endpoint",
+    name,
     /^grpcs?:/i.test(text)
       ? "is for GRPC, which is not supported by Dormouse: give the backend an HTTP endpoint"
       : `is neither "service:BINDING" nor ${urlMeaning(section.plainHttp)}`,
@@ -151,9 +227,9 @@ const headerName = {
 };
 
 /** Reads `http.static_headers`. Values may be secrets, and are never quoted. */
-function readStaticHeaders(section: Section): readonly HookHeader[] {
-  const key = "static_headers";
-  const given = section.take(key) ?? {};
+function readStaticHeaders(section: Section, key: string): readonly HookHeader[] {
+  const given = section.take(key);
+  if (given === undefined) return [];
   if (!isJsonObject(given)) {
     section.wrongType(key, given, "an object of strings");
     return [];
@@ -198,17 +274,19 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads `http.status_to_code_transforms`. */
-function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
-  const key = "status_to_code_transforms";
-  const sections = section.sections(key, "status_code");
-  if (sections.length > hookLimits.hookStatusesMax)
-    section.problem(key, `has more than ${hookLimits.hookStatusesMax} entries`);
+function readStatuses(section: Section, key: string): ReadonlyMap<number, HookRefusal> {
+  const {
+    status_code: statusCode,
+    to_error: toError,
+    to_disconnect: toDisconnect,
+  } = httpOptions.status_to_code_transforms.of;
+  const sections = section.sections(key, "status_code", hookLimits.hookStatusesMax);
   const statuses = new Map<number, HookRefusal>();
   for (const one of sections) {
     one.demand("status_code");
-    const status = readWholeNumber(one, "status_code", { default: 400, min: 201, max: 599 });
-    const error = readError(one.section("to_error"));
-    const code = readDisconnect(one.section("to_disconnect"));
+    const status = readOption(one, "status_code", statusCode);
+    const error = readError(one.section("to_error"), toError.of);
+    const code = readDisconnect(one.section("to_disconnect"), toDisconnect.of);
     if ((error === undefined) === (code === undefined))
       one.problem("status_code", "requires either to_error or to_disconnect, with a code");
     // As in Centrifugo, the first entry for a status counts.
@@ -221,21 +299,19 @@ function readStatuses(section: Section): ReadonlyMap<number, HookRefusal> {
   return statuses;
 }
 
-function readError(section: Section): ErrorCode | undefined {
-  const error = {
-    code: readWholeNumber(section, "code", { default: 0, min: 0, max: int32Max }),
-    message: readText(section, "message", { default: "" }),
-    temporary: readBoolean(section, "temporary"),
-  };
+function readError(section: Section, options: Transform["to_error"]["of"]): ErrorCode | undefined {
+  const error = readOptions(section, options);
   if (error.code > 0 && error.code < 100)
     section.problem("code", "is under 100, which only clients use themselves");
   section.refuseOthers({});
   return error.code === 0 ? undefined : error;
 }
 
-function readDisconnect(section: Section): DisconnectCode | undefined {
-  const code = readWholeNumber(section, "code", { default: 0, min: 0, max: 4_999 });
-  const reason = readText(section, "reason", { default: "" });
+function readDisconnect(
+  section: Section,
+  options: Transform["to_disconnect"]["of"],
+): DisconnectCode | undefined {
+  const { code, reason } = readOptions(section, options);
   if (code > 0 && code < 3_000) section.problem("code", "is not from 3000 to 4999");
   if (!isDisconnectReason(reason))
     section.problem(
@@ -245,6 +321,8 @@ function readDisconnect(section: Section): DisconnectCode | undefined {
   section.refuseOthers({});
   return code === 0 ? undefined : { code, reason };
 }
+
+type Transform = (typeof httpOptions)["status_to_code_transforms"]["of"];
 
 /**
  * Whether a text passes through a WebSocket's close frame. JavaScript clients take a reason that is valid JSON for the

@@ -1,11 +1,12 @@
 import type { ChannelBackends } from "../../config/channel-features.ts";
 import type { ChannelOptions, Config, HookTarget } from "../../config/config.ts";
-import { readBoolean, readChoice, readText } from "../../config/fields.ts";
+import { readOption, readOptions } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import type { Target } from "../../config/targets.ts";
 import { not, notYet, pro, type UnsupportedKeys } from "../../config/unsupported.ts";
 import { hookLimits } from "./limits.ts";
-import { type NamedTargets, proxyName, readBackends, readTarget } from "./backends.ts";
+import { backendNameOptions, type NamedTargets, readBackends, readTarget } from "./backends.ts";
 
 declare module "../../config/config.ts" {
   interface Config {
@@ -54,6 +55,52 @@ export interface RpcConfig {
   readonly namespaces: ReadonlyMap<string, HookTarget | undefined>;
 }
 
+/** What `client.proxy.connect` has beside its backend. */
+export const connectOptions = {
+  /**
+   * When the backend is asked: `"upgrade"` is before any object is called, see
+   * [hooks.md](hooks.md#asking-at-the-upgrade).
+   *
+   * @differs with `"upgrade"` the backend is asked before any object is called
+   */
+  at: { is: "choice", own: true, of: ["connect", "upgrade"] },
+} as const satisfies Options;
+
+/** `rpc.ping.*` */
+export const pingOptions = {
+  /** Clients may call the method `ping`, which is answered with `{}`. */
+  enabled: { is: "boolean" },
+} as const satisfies Options;
+
+export const methodNameOptions = {
+  /** The part of a method's name before it is the namespace. */
+  namespace_boundary: { is: "text", default: ":" },
+} as const satisfies Options;
+
+/** Which backend answers the methods of a namespace, or those without one. */
+export const methodsOptions = {
+  /** A backend answers the methods. */
+  proxy_enabled: { is: "boolean" },
+  /** Which backend: `"default"` for `rpc.proxy`, or the name of one of `proxies`. */
+  proxy_name: { is: "text", default: "default" },
+} as const satisfies Options;
+
+/** The hooks of a namespace of channels. */
+export const channelHookOptions = {
+  /** A backend decides on subscribes without a token: see [hooks.md](hooks.md). */
+  subscribe_proxy_enabled: { is: "boolean" },
+  /** Which backend: `"default"` for `channel.proxy.subscribe`, or the name of one of `proxies`. */
+  subscribe_proxy_name: { is: "text", default: "default" },
+  /** A backend decides on publishes of clients. */
+  publish_proxy_enabled: { is: "boolean" },
+  /** Which backend: `"default"` for `channel.proxy.publish`, or the name of one of `proxies`. */
+  publish_proxy_name: { is: "text", default: "default" },
+  /** A backend decides on the end of subscriptions. */
+  sub_refresh_proxy_enabled: { is: "boolean" },
+  /** Which backend: `"default"` for `channel.proxy.sub_refresh`, or the name of one of `proxies`. */
+  sub_refresh_proxy_name: { is: "text", default: "default" },
+} as const satisfies Options;
+
 /**
  * Reads `client.proxy`: the hooks of connections.
  *
@@ -61,7 +108,7 @@ export interface RpcConfig {
  */
 export function readClientHooks(section: Section): ClientHooks {
   const ofConnect = section.section("connect");
-  const connectAt = readChoice(ofConnect, "at", { choices: ["connect", "upgrade"] });
+  const connectAt = readOption(ofConnect, "at", connectOptions.at);
   const connect = readSwitched(ofConnect);
   const [refresh, message] = (["refresh", "message"] as const).map((name) =>
     readSwitched(section.section(name)),
@@ -76,7 +123,7 @@ export function readClientHooks(section: Section): ClientHooks {
 }
 
 function readSwitched(section: Section): HookTarget | undefined {
-  const enabled = readBoolean(section, "enabled");
+  const enabled = readOption(section, "enabled", { is: "boolean" });
   const target = readTarget(section);
   if (!enabled) return undefined;
   if (target === undefined) section.problem("enabled", "requires endpoint");
@@ -92,20 +139,18 @@ export function readRpcSection(section: Section, proxies: NamedTargets): RpcConf
   const ping = section.section("ping");
   const backends = readBackends(section, ["proxy"], proxies);
   const withoutNamespace = readMethods(section.section("without_namespace"), backends);
-  const sections = section.sections("namespaces", "name");
-  if (sections.length > hookLimits.hookTargetsMax)
-    section.problem("namespaces", `has more than ${hookLimits.hookTargetsMax} entries`);
+  const sections = section.sections("namespaces", "name", hookLimits.hookTargetsMax);
   const owners = new Map<string, string>();
   const namespaces = new Map<string, HookTarget | undefined>();
   for (const one of sections) {
-    const name = readText(one, "name", proxyName);
+    const name = readOption(one, "name", backendNameOptions.name);
     one.demand("name");
     one.demandUnique("name", owners);
     namespaces.set(name, readMethods(one, backends));
   }
   const config: RpcConfig = {
-    pingEnabled: readBoolean(ping, "enabled"),
-    namespaceBoundary: readText(section, "namespace_boundary", { default: ":" }),
+    pingEnabled: readOption(ping, "enabled", pingOptions.enabled),
+    ...readOptions(section, methodNameOptions),
     ...(withoutNamespace && { withoutNamespace }),
     namespaces,
   };

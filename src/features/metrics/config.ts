@@ -1,4 +1,5 @@
-import { readBoolean } from "../../config/fields.ts";
+import { readOptions } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import { not, pro, type UnsupportedKeys } from "../../config/unsupported.ts";
 
@@ -16,6 +17,16 @@ interface PrometheusConfig {
   readonly counts: boolean;
 }
 
+/** `prometheus.*`. */
+export const prometheusOptions = {
+  /**
+   * Objects count, and `/metrics` shows what they have counted ([metrics.md](metrics.md)); needs the binding `METRICS`.
+   *
+   * @differs `/metrics`, with the names of [metrics.md](metrics.md)
+   */
+  enabled: { is: "boolean" },
+} as const satisfies Options;
+
 /**
  * Reads `prometheus`: metrics (docs/protocol.md 8).
  *
@@ -23,7 +34,7 @@ interface PrometheusConfig {
  * @param isShown whether something else shows what is counted
  */
 export function readPrometheus(section: Section, isShown: boolean): PrometheusConfig {
-  const enabled = readBoolean(section, "enabled");
+  const { enabled } = readOptions(section, prometheusOptions);
   section.refuseOthers(unsupportedPrometheusKeys);
   return { enabled, counts: enabled || isShown };
 }

@@ -1,5 +1,6 @@
 import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
 import { readText } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import type { ChannelType } from "../../config/channel-features.ts";
 import type { PresenceKind } from "../../contract/relay-request.ts";
 import type { Section } from "../../config/section.ts";
@@ -37,10 +38,28 @@ export const presencePrefixes = {
   },
 } as const satisfies Readonly<Record<PresenceKind, MirrorPrefix>>;
 
+/** The prefixes, as a namespace has them. */
+export const presenceOptions = {
+  /**
+   * With `"clients:"`, the clients that are subscribed to `room:7` are the keys of the
+   * [presence map](maps.md#who-is-there) `clients:room:7`; the prefix has to lead to a namespace of the type
+   * `"map_clients"`.
+   *
+   * @differs the prefix has to lead to a namespace of the right type
+   */
+  map_clients_presence_channel_prefix: { is: "text" },
+  /**
+   * The same with the users that are subscribed; the prefix has to lead to a namespace of the type `"map_users"`.
+   *
+   * @differs the prefix has to lead to a namespace of the right type
+   */
+  map_users_presence_channel_prefix: { is: "text" },
+} as const satisfies Options;
+
 /** Reads the prefixes of a namespace whose channels aren't presence maps themselves; none if there are none. */
 export function readPresencePrefixes(section: Section): Prefixes {
   const given = kinds.flatMap((kind) => {
-    const prefix = readText(section, presencePrefixes[kind].option, { default: "" });
+    const prefix = readText(section, presencePrefixes[kind].option);
     return prefix === "" ? [] : [[kind, prefix] as const];
   });
   return given.length === 0 ? {} : { presenceMaps: Object.fromEntries(given) };

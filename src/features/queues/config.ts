@@ -2,7 +2,8 @@ import type { ApiKeyRights } from "../../access/api-keys.ts";
 import type { OperationRows } from "../../access/operations.ts";
 import { queueLimits } from "./limits.ts";
 import type { Config, QueueTarget } from "../../config/config.ts";
-import { readBoolean, readText } from "../../config/fields.ts";
+import { readOption, readOptions, readSection, readText } from "../../config/fields.ts";
+import type { Options } from "../../config/option.ts";
 import { channelGlob, methodName, readAdmitted } from "../../config/http-api.ts";
 import type { Section } from "../../config/section.ts";
 import { parseQueueTarget, type Target } from "../../config/targets.ts";
@@ -28,6 +29,78 @@ export interface ConsumerConfig {
   readonly deadLetter?: QueueTarget;
 }
 
+/** Where a consumer's messages come from, and where refused ones go. */
+export const queueOptions = {
+  /**
+   * `"queue:BINDING"`: the queue to which a refused message is sent with the reason, by its binding in
+   * `[[queues.producers]]` of `wrangler.toml`.
+   */
+  dead_letter: { is: "text", read: readDeadLetter },
+  /**
+   * The name of the queue, which has to be a queue of `[[queues.consumers]]` in `wrangler.toml`, with a
+   * `dead_letter_queue`.
+   *
+   * @default required
+   */
+  queue: {
+    is: "text",
+    shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
+    meaning: "the name of a queue",
+  },
+} as const satisfies Options;
+
+export const modeOptions = {
+  /** A message is a publication, and not a command. */
+  enabled: { is: "boolean" },
+} as const satisfies Options;
+
+/** Each of `consumers`. */
+export const consumerOptions = {
+  /**
+   * The name in errors and in the log: 2 to 64 of `A-Z`, `a-z`, `0-9` and `_`.
+   *
+   * @default required
+   */
+  name: {
+    is: "text",
+    // Centrifugo's rule, with a bound.
+    shape: /^(?:[a-zA-Z0-9_]{2,64})?$/,
+    meaning: "2 to 64 of A-Z, a-z, 0-9 and _",
+  },
+  /** Its messages are carried out. */
+  enabled: { is: "boolean" },
+  /**
+   * `"cloudflare_queue"`; another type of Centrifugo's is accepted if it isn't enabled.
+   *
+   * @default required
+   * @differs `cloudflare_queue`, Dormouse's own; others are refused unless they are switched off
+   */
+  type: { is: "text" },
+  /** A queue of Cloudflare Queues. */
+  cloudflare_queue: {
+    is: "section",
+    own: true,
+    of: {
+      /** What a message is. */
+      publication_data_mode: { is: "section", of: modeOptions },
+      ...queueOptions,
+      /**
+       * The methods that a message may have, or `["*"]` for all that change something; not with `publication_data_mode`.
+       *
+       * @default required
+       */
+      methods: { is: "texts" },
+      /**
+       * The channels that it may name: names, or patterns as in `client.allowed_origins`. Methods that concern all channels
+       * require `"*"`, as for [keys](configuration.md#keys-of-the-http-api).
+       *
+       * @default required
+       */
+      channels: { is: "texts" },
+    },
+  },
+} as const satisfies Options;
+
 /**
  * Reads `consumers`: the queues whose messages are carried out. The array, `name`, `type`, `enabled` and
  * `publication_data_mode` are Centrifugo's; the only type is Dormouse's own.
@@ -37,19 +110,17 @@ export interface ConsumerConfig {
  * @returns those that are enabled
  */
 export function readConsumers(root: Section, operations: OperationRows): readonly ConsumerConfig[] {
-  const sections = root.sections("consumers", "name");
-  if (sections.length > queueLimits.consumersMax)
-    root.problem("consumers", `has more than ${queueLimits.consumersMax} entries`);
+  const sections = root.sections("consumers", "name", queueLimits.consumersMax);
   const methods = Object.entries(operations).flatMap(([name, { changes }]) =>
     changes === true ? [name] : [],
   );
   const [names, queues] = [new Map<string, string>(), new Map<string, string>()];
   return sections.flatMap((section) => {
-    const name = readText(section, "name", consumerName);
+    const name = readOption(section, "name", consumerOptions.name);
     section.demand("name");
     section.demandUnique("name", names);
-    const enabled = readBoolean(section, "enabled");
-    const type = readText(section, "type", { default: "" });
+    const enabled = readOption(section, "enabled", consumerOptions.enabled);
+    const type = readOption(section, "type", consumerOptions.type);
     section.demand("type");
     if (type !== queueType) {
       // As for other sections of Centrifugo's, one that is switched off asks for nothing.
@@ -74,12 +145,11 @@ function readConsumer(
   queues: Map<string, string>,
 ): ConsumerConfig {
   const mode = section.section("publication_data_mode");
-  const publicationDataMode = readBoolean(mode, "enabled");
-  mode.refuseOthers({});
-  const deadLetter = readDeadLetter(section);
+  const { enabled: publicationDataMode } = readSection(mode, modeOptions);
+  const placed = readOptions(section, queueOptions);
   const consumer = {
     name,
-    queue: readText(section, "queue", queueName),
+    ...placed,
     rights: {
       methods: publicationDataMode
         ? refuseMethods(section)
@@ -87,7 +157,6 @@ function readConsumer(
       channels: readAdmitted(section, "channels", channelGlob),
     },
     publicationDataMode,
-    ...(deadLetter && { deadLetter }),
   };
   section.demand("queue");
   section.demandUnique("queue", queues);
@@ -95,11 +164,11 @@ function readConsumer(
   return consumer;
 }
 
-function readDeadLetter(section: Section): QueueTarget | undefined {
-  const text = readText(section, "dead_letter", { default: "" });
+function readDeadLetter(section: Section, name: string): QueueTarget | undefined {
+  const text = readText(section, name);
   const target = parseQueueTarget(text);
   if (target === undefined && text !== "")
-    section.wrongValue("dead_letter", text, `is not "queue:" and the name of a binding`);
+    section.wrongValue(name, text, `is not "queue:" and the name of a binding`);
   return target;
 }
 
@@ -109,19 +178,6 @@ function refuseMethods(section: Section): readonly string[] {
     section.problem("methods", "can't be set with publication_data_mode: messages only publish");
   return ["broadcast"];
 }
-
-/** Centrifugo's rule for names of consumers, with a bound. */
-const consumerName = {
-  default: "",
-  shape: /^(?:[a-zA-Z0-9_]{2,64})?$/,
-  meaning: "2 to 64 of A-Z, a-z, 0-9 and _",
-};
-
-const queueName = {
-  default: "",
-  shape: /^(?:[a-zA-Z0-9](?:[-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?)?$/,
-  meaning: "the name of a queue",
-};
 
 /** The queues to which refused messages are sent. */
 export function deadLetterTargets({ consumers }: Config): readonly Target[] {

@@ -6,7 +6,8 @@ import {
   type HookTarget,
 } from "../../config/config.ts";
 import { pollLimits } from "./limits.ts";
-import { readBoolean, readChoice, readDurationMs, readWholeNumber } from "../../config/fields.ts";
+import { checkNeeds, readOptions } from "../../config/fields.ts";
+import type { Options, Values } from "../../config/option.ts";
 import type { HookTargets } from "../hooks/config.ts";
 import type { ChannelBackends, ChannelType } from "../../config/channel-features.ts";
 import { not, pro, proSection, type UnsupportedKeys } from "../../config/unsupported.ts";
@@ -26,28 +27,59 @@ declare module "../../config/config.ts" {
 }
 
 /** The section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5). */
-export interface SharedPollConfig {
-  /** The time until which the previous secret signs keys, in seconds since 1970; 0 for no end. */
-  readonly hmacPreviousSecretKeyValidUntilSeconds: number;
-}
+export type SharedPollConfig = Values<typeof allPollsOptions>;
+
+export const allPollsOptions = {
+  /** Until when signatures of the previous secret are accepted, in seconds since 1970; 0 for no end. */
+  hmac_previous_secret_key_valid_until: { is: "whole", default: 0, min: 0, unit: "Seconds" },
+} as const satisfies Options;
 
 /** The options `shared_poll` of a namespace whose channels are shared polls (docs/protocol.md 3.5). */
-export interface SharedPollOptions {
+export interface SharedPollOptions
+  extends Values<typeof pollKindOptions>, Values<typeof pollOptions> {
   /** The backend that is polled. */
   readonly refreshHook: HookTarget;
-  /** Whether the backend gives versions to the values of a key, or changes are found by comparing the values. */
-  readonly mode: "versionless" | "versioned";
-  readonly refreshIntervalMs: number;
-  /** The most keys of one question. */
-  readonly refreshBatchSize: number;
-  readonly maxKeysPerConnection: number;
-  /** How long a channel is kept whose last key isn't tracked any more. */
-  readonly channelShutdownDelayMs: number;
-  /** How long a key is tracked whose signature has expired. */
-  readonly trackExpiredExtraDelayMs: number;
-  /** Backends may publish to the channels. */
-  readonly publishEnabled: boolean;
 }
+
+/** Which backend is polled. */
+export const pollHookOptions = {
+  /** The backend that is polled: `"default"` for `channel.proxy.shared_poll_refresh`, or the name of one of `proxies`. */
+  proxy_name: { is: "text", default: "default" },
+} as const satisfies Options;
+
+/** How changes of a shared poll are found. */
+export const pollKindOptions = {
+  /** `"versionless"`: changes are found by comparing the values; `"versioned"`: the backend gives each value a version. */
+  mode: { is: "choice", of: ["", "versionless", "versioned"], zeroIs: "versionless" },
+  /** Backends may publish values with `shared_poll_publish`. */
+  publish_enabled: { is: "boolean", needs: ["mode", "versioned"] },
+} as const satisfies Options;
+
+/** How often a shared poll is asked, and for what. As in Centrifugo, 0 stands for the default. */
+export const pollOptions = {
+  /** How often the backend is polled, from 100 ms on. */
+  refresh_interval: { is: "duration", zeroIs: 10_000 },
+  /** The most keys of one question. */
+  refresh_batch_size: {
+    is: "whole",
+    default: 0,
+    min: 0,
+    max: pollLimits.pollBatchItemsMax,
+    zeroIs: 1_000,
+  },
+  /** The most keys that a connection may track. */
+  max_keys_per_connection: {
+    is: "whole",
+    default: 0,
+    min: 0,
+    max: pollLimits.pollKeysPerConnectionMax,
+    zeroIs: 5_000,
+  },
+  /** How long a channel is kept whose last key isn't tracked any more. */
+  channel_shutdown_delay: { is: "duration", zeroIs: 1_000 },
+  /** How long a key is tracked whose signature has expired. */
+  track_expired_extra_delay: { is: "duration", zeroIs: 25_000 },
+} as const satisfies Options;
 
 /**
  * Reads the section `shared_poll`, whose options are for all shared polls (docs/protocol.md 3.5).
@@ -55,10 +87,7 @@ export interface SharedPollOptions {
  * @param section receives the problems
  */
 export function readSharedPollSection(section: Section): SharedPollConfig {
-  const name = "hmac_previous_secret_key_valid_until";
-  const config = {
-    hmacPreviousSecretKeyValidUntilSeconds: readWholeNumber(section, name, { default: 0, min: 0 }),
-  };
+  const config = readOptions(section, allPollsOptions);
   section.refuseOthers(unsupportedSharedPollKeys);
   return config;
 }
@@ -75,43 +104,13 @@ function readSharedPoll(
   backends: ChannelBackends,
 ): SharedPollOptions | undefined {
   const refreshHook = backends.named(section, "proxy_name", "shared_poll_refresh");
-  const mode = readChoice(section, "mode", { choices: ["", "versionless", "versioned"] });
-  const publishEnabled = readBoolean(section, "publish_enabled");
-  if (publishEnabled && mode !== "versioned" && section.isValid("mode"))
-    section.problem("publish_enabled", 'requires mode "versioned"');
-  const options = {
-    mode: mode === "" ? "versionless" : mode,
-    refreshIntervalMs: readPositiveMs(section, "refresh_interval", 10_000),
-    refreshBatchSize: readPositive(
-      section,
-      "refresh_batch_size",
-      1_000,
-      pollLimits.pollBatchItemsMax,
-    ),
-    maxKeysPerConnection: readPositive(
-      section,
-      "max_keys_per_connection",
-      5_000,
-      pollLimits.pollKeysPerConnectionMax,
-    ),
-    channelShutdownDelayMs: readPositiveMs(section, "channel_shutdown_delay", 1_000),
-    trackExpiredExtraDelayMs: readPositiveMs(section, "track_expired_extra_delay", 25_000),
-    publishEnabled,
-  } as const;
+  const kind = readOptions(section, pollKindOptions);
+  checkNeeds(section, pollKindOptions, kind);
+  const options = { ...kind, ...readOptions(section, pollOptions) };
   if (options.refreshIntervalMs < pollLimits.pollIntervalMsMin)
     section.problem("refresh_interval", `is shorter than ${pollLimits.pollIntervalMsMin / 1_000}s`);
   section.refuseOthers(unsupportedSharedPollOptions);
   return refreshHook && { ...options, refreshHook };
-}
-
-function readPositive(section: Section, name: string, byDefault: number, max: number): number {
-  const value = readWholeNumber(section, name, { default: 0, min: 0, max });
-  return value === 0 ? byDefault : value;
-}
-
-function readPositiveMs(section: Section, name: string, defaultMs: number): number {
-  const value = readDurationMs(section, name, { defaultMs: 0 });
-  return value === 0 ? defaultMs : value;
 }
 
 /** `shared_poll.*` (docs/protocol.md 3.5). */
@@ -129,7 +128,7 @@ export const unsupportedSharedPollKeys: UnsupportedKeys = {
 };
 
 /** `shared_poll.*` of a namespace. */
-const unsupportedSharedPollOptions: UnsupportedKeys = {
+export const unsupportedSharedPollOptions: UnsupportedKeys = {
   keep_latest_data: pro,
   backpressure_max_interval: pro,
   notification: pro,

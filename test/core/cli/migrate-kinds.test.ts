@@ -14,8 +14,6 @@ import {
 } from "../../../cli/migrate/options.ts";
 import { readByKinds } from "../../../cli/migrate/read-document.ts";
 import { parsePath, pathText, Tree } from "../../../cli/migrate/tree.ts";
-import { configSchema } from "../../../cli/package-types/config-schema.ts";
-import type { TypeSchema } from "../../../cli/package-types/type-text.ts";
 import {
   unsupportedChannelOptions,
   unsupportedClientKeys,
@@ -206,15 +204,6 @@ function below(section: string, keys: object): readonly string[] {
 }
 
 describe("[A21] the kind of each option of Centrifugo", () => {
-  it("is that of Dormouse's own reader, where Dormouse has the option", () => {
-    const compared = typesIn(configSchema(), "").flatMap(([place, type]) => {
-      const option = optionAt(parsePath(place));
-      return option === undefined ? [] : [[place, option.kind, type]];
-    });
-    expect(compared.length).toBeGreaterThan(300);
-    expect(compared.filter(([, kind, type]) => kind !== type)).toEqual([]);
-  });
-
   it("is known of the options that Dormouse refuses by name", () => {
     const withoutKinds = [
       "brokers",
@@ -312,18 +301,3 @@ describe("[A21] a value that isn't of its option's kind", () => {
 });
 
 const kinds: readonly Kind[] = ["boolean", "whole", "duration", "text", "texts", "map"];
-
-/** The places of a schema with the kinds that their types stand for. */
-function typesIn(schema: TypeSchema, place: string): readonly (readonly [string, Kind])[] {
-  const { type, properties, items, description } = schema;
-  if (properties !== undefined)
-    return Object.entries(properties).flatMap(([name, one]) =>
-      typesIn(one, place === "" ? name : `${place}.${name}`),
-    );
-  if (items?.properties !== undefined) return typesIn(items, `${place}[0]`);
-  if (type === "boolean") return [[place, "boolean"]];
-  if (type === "integer") return [[place, "whole"]];
-  if (type === "array") return [[place, "texts"]];
-  if (type === "object") return [[place, "map"]];
-  return [[place, description === undefined ? "text" : "duration"]];
-}

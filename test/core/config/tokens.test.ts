@@ -214,8 +214,6 @@ describe("the token section", () => {
   });
 
   it.each([
-    ["audience", 1, " must be a string, found a number"],
-    ["audience", ["us"], " must be a string, found an array"],
     ["audience_regex", "(", ': "(" is not a valid JavaScript regular expression'],
     ["audience_regex", "(?=a)", ': "(?=a)" has a lookaround, which is not supported'],
     [
@@ -223,16 +221,6 @@ describe("the token section", () => {
       "a{2000}",
       ': "a{2000}" takes more than 2000 steps when its repetitions are written out: write smaller counts',
     ],
-    ["user_id_claim", {}, " must be a string, found an object"],
-    ["rsa_public_key", 1, " must be a string, found a number"],
-    [
-      "hmac_previous_secret_key_valid_until",
-      "2026-11-21",
-      " must be a whole number of at least 0, found a string",
-    ],
-    ["hmac_previous_secret_key_valid_until", -1, " is not a whole number of at least 0"],
-    ["audiense", "", " is unknown; did you mean audience?"],
-    ["enabled", true, " is unknown"],
     ["hmac_secret_key", "hunter2", " is a secret: set TOKEN_HMAC_SECRET_KEY instead"],
     [
       "hmac_previous_secret_key",

@@ -4,29 +4,6 @@ import { describe, expect, it } from "vitest";
 import { isCommandName, operationNames } from "../../../src/api/operations.ts";
 import { missingMethods } from "../../../src/api/methods.ts";
 import { publicationFields } from "../../../src/api/publish.ts";
-import {
-  unsupportedChannelOptions,
-  unsupportedClientKeys,
-  unsupportedHttpApiKeys,
-  unsupportedSwaggerKeys,
-  unsupportedTokenKeys,
-  type UnsupportedKeys,
-  unsupportedTopLevelKeys,
-} from "../../../src/config/unsupported.ts";
-import {
-  unsupportedHookHttpKeys,
-  unsupportedHookKeys,
-} from "../../../src/features/hooks/backends.ts";
-import {
-  unsupportedChannelProxyKeys,
-  unsupportedRpcPingKeys,
-  unsupportedHookOptions,
-} from "../../../src/features/hooks/config.ts";
-import { unsupportedMapOptions, mapsElsewhere } from "../../../src/features/maps/config.ts";
-import {
-  unsupportedSharedPollKeys,
-  sharedPollsElsewhere,
-} from "../../../src/features/shared-polls/config.ts";
 import { disconnectCodes, errorCodes, unsubscribeCodes } from "../../../src/protocol/codes.ts";
 import { proto } from "../protocol/protobuf/peers.ts";
 
@@ -151,53 +128,6 @@ describe("the HTTP API in docs/compatibility.md", () => {
         what.startsWith("`publish`:"),
       );
       expect(about.filter(({ names }) => names.includes(field))).toHaveLength(1);
-    },
-  );
-});
-
-/** Those of the kernel and of the features. */
-const channelOptions = {
-  ...unsupportedHookOptions,
-  ...mapsElsewhere,
-  ...sharedPollsElsewhere,
-  ...unsupportedChannelOptions,
-};
-
-describe("the configuration in docs/compatibility.md", () => {
-  /** The options that docs/configuration.md explains; another test compares them with those that are read. */
-  const explained = rowsOf("docs/configuration.md")
-    .filter(({ what }) => what.startsWith("`"))
-    .flatMap(({ section, names }) => names.map((name) => [section, name] as const));
-  it.each(explained)("[W1] has in %s a row for %s, which Dormouse has", (section, name) => {
-    expect(statusOf(section, name)).toMatch(/^yes\b/);
-  });
-
-  const pings = Object.entries(unsupportedRpcPingKeys).map(([name, key]) => [`ping.${name}`, key]);
-  const refused: readonly (readonly [string, UnsupportedKeys])[] = [
-    ["Other sections of the configuration", unsupportedTopLevelKeys],
-    ["`client`", unsupportedClientKeys],
-    ["`client.token` and `client.subscription_token`", unsupportedTokenKeys("TOKEN")],
-    ["Options of a namespace", channelOptions],
-    ["`rpc`", Object.fromEntries(pings)],
-    [
-      "Hooks",
-      { ...unsupportedChannelProxyKeys, ...unsupportedHookKeys, ...unsupportedHookHttpKeys },
-    ],
-    ["Options of a map", unsupportedMapOptions],
-    ["`shared_poll`", unsupportedSharedPollKeys],
-    ["`http_api`", unsupportedHttpApiKeys],
-    ["`swagger`", unsupportedSwaggerKeys],
-  ];
-  it.each(refused)(
-    "[W1] has in %s a row for each key that is refused or ignored",
-    (section, keys) => {
-      for (const [name, { because }] of Object.entries(keys)) {
-        const status = because === undefined ? /^refused\b/ : /^ignored\b/;
-        expect({ name, status: statusOf(section, name) }).toStrictEqual({
-          name,
-          status: expect.stringMatching(status),
-        });
-      }
     },
   );
 });

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "../../../channel/history-table.ts";
 import type { FirstResult } from "../../../channel/idempotency.ts";
 import type { Changer } from "../../../channel/publication-request.ts";
-import type { Rate } from "../../../config/config.ts";
+import type { Rate } from "../../../config/rate-limit.ts";
 import { dueMoment } from "../../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../../protocol/codes.ts";
 import type { Piece } from "../../../protocol/piece.ts";

@@ -1,9 +1,9 @@
 import type { ChannelOptions } from "../../../config/config.ts";
 import type { UnfitOptions } from "../../../config/channel-features.ts";
-import { readChoice, readDurationMs } from "../../../config/fields.ts";
+import { readOption } from "../../../config/fields.ts";
 import type { Section } from "../../../config/section.ts";
 import type { UnsupportedKey, UnsupportedKeys } from "../../../config/unsupported.ts";
-import { type MapOptions, readPages } from "../config.ts";
+import { keyOptions, type MapOptions, readPages } from "../config.ts";
 import { mapLimits } from "../limits.ts";
 
 /**
@@ -20,14 +20,13 @@ export function readMirror(
   channels: string,
 ): Partial<ChannelOptions> {
   const section = namespace.section("map");
-  const choices = ["", "ephemeral", "recoverable", "persistent"] as const;
-  const mode = readChoice(section, "mode", { choices });
+  const mode = readOption(section, "mode", keyOptions.mode);
   if (mode !== "" && mode !== "ephemeral")
     section.problem("mode", `has to be "ephemeral" for "${type}", whose keys are in memory`);
-  const keyTtlMs = readDurationMs(section, "key_ttl", {
-    defaultMs: 0,
-    minMs: mapLimits.mirrorKeyTtlMsMin,
-    maxMs: mapLimits.mirrorKeyTtlMsMax,
+  const keyTtlMs = readOption(section, "key_ttl", {
+    is: "duration",
+    min: mapLimits.mirrorKeyTtlMsMin,
+    max: mapLimits.mirrorKeyTtlMsMax,
   });
   if (keyTtlMs === 0 && section.isValid("key_ttl"))
     section.problem("key_ttl", `is missing: "${type}" requires it`);

@@ -1,42 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { ChannelConfig } from "../../../../src/config/config.ts";
 import { configOf, problemsOf } from "../parsed.ts";
 
 const channelProblems = (channel: object) => problemsOf({ channel });
 
 describe("[A8] the channel section", () => {
-  const taken: readonly [string, unknown, keyof ChannelConfig, unknown][] = [
-    ["max_length", 1, "maxLengthBytes", 1],
-    ["max_length", 1_000, "maxLengthBytes", 1_000],
-    ["private_prefix", "!", "privatePrefix", "!"],
-    ["private_prefix", "", "privatePrefix", ""],
-    ["namespace_boundary", "/", "namespaceBoundary", "/"],
-    ["user_boundary", "@", "userBoundary", "@"],
-    ["user_separator", ";", "userSeparator", ";"],
-  ];
-  it.each(taken)("takes %s: %j", (key, value, property, expected) => {
-    const { channel } = configOf({ channel: { [key]: value } });
-    expect(channel).toStrictEqual({ ...configOf({}).channel, [property]: expected });
-  });
-
-  const refused: readonly [string, unknown, string][] = [
-    ["max_length", 0, ": 0 is not a whole number from 1 to 1000"],
-    ["max_length", 1_001, ": 1001 is not a whole number from 1 to 1000"],
-    ["private_prefix", false, " must be a string, found a boolean"],
-    ["namespace_boundary", null, " must be a string, found null"],
-    [
-      "history_meta_ttl",
-      "720",
-      ': "720" is not a duration such as "25s" or "1h30m" (units: h, m, s, ms)',
-    ],
-    ["without_namespace", [], " must be an object, found an array"],
-    ["namespaces", {}, " must be an array of objects, found an object"],
-    ["namespace", [], " is unknown; did you mean namespaces?"],
-  ];
-  it.each(refused)("refuses %s: %j", (key, value, predicate) => {
-    expect(channelProblems({ [key]: value })).toEqual([`channel.${key}${predicate}`]);
-  });
-
   it("gives each namespace its own options, in order, and none of another's", () => {
     const { channel } = configOf({
       channel: {
@@ -84,7 +51,6 @@ describe("[A8] the channel section", () => {
     ["a:b", `channel.namespaces[0] ("a:b").name: "a:b" ${meaning}`],
     ["ab\n", String.raw`channel.namespaces[0] ("ab\n").name: "ab\n" ${meaning}`],
     ["", `channel.namespaces[0].name: "" ${meaning}`],
-    [5, "channel.namespaces[0].name must be a string, found a number"],
     [undefined, "channel.namespaces[0].name is missing"],
   ])("refuses %j for the name of a namespace", (name, problem) => {
     expect(channelProblems({ namespaces: [{ name }] })).toEqual([problem]);

@@ -54,19 +54,9 @@ describe("the section placement", () => {
   });
 
   it.each<[object, string]>([
-    [{ placement: { jurisdiction: "mars" } }, "placement.jurisdiction"],
-    [{ placement: { jurisdiction: 7 } }, "placement.jurisdiction"],
-    [{ placement: { location: "paris" } }, "placement.location"],
     [{ placement: { jurisdiction: "eu", location: "oc" } }, "placement.location"],
     [{ placement: { jurisdiction: "eu", gateway_location: "sam" } }, "placement.gateway_location"],
     [{ placement: { jurisdiction_before: "new" } }, "placement.jurisdiction_before"],
-    [{ placement: { jurisdiction: "eu", jurisdiction_before: "?" } }, "jurisdiction_before"],
-    [{ placement: { region: "eu" } }, "placement.region"],
-    [{ placement: "eu" }, "placement"],
-    [
-      { channel: { without_namespace: { jurisdiction: "mars" } } },
-      "channel.without_namespace.jurisdiction",
-    ],
     [
       { channel: { namespaces: [{ name: "chat", jurisdiction: "us", location: "weur" }] } },
       "location",

@@ -205,20 +205,11 @@ describe("[A8] a backend", () => {
   });
 
   it.each([
-    [{ timeout: "9ms" }, `timeout: "9ms" is shorter than ${hookLimits.hookTimeoutMsMin / 1_000}s`],
-    [
-      { timeout: "30001ms" },
-      `timeout: "30001ms" is longer than ${hookLimits.hookTimeoutMsMax / 1_000}s`,
-    ],
     [{ http_headers: ["a b"] }, 'http_headers[0]: "a b" is not the name of a header'],
     [{ http_headers: ["Host"] }, "http_headers has host, which Dormouse sets itself"],
     [
       { emulated_headers: ["webhook-signature"] },
       "emulated_headers has webhook-signature, which Dormouse sets itself",
-    ],
-    [
-      { http: { static_headers: [] } },
-      "http.static_headers must be an object of strings, found an array",
     ],
     [
       { http: { static_headers: { Host: "x" } } },
@@ -233,9 +224,6 @@ describe("[A8] a backend", () => {
       "http.tls is not supported by Dormouse: the runtime checks the backend's certificate",
     ],
     [{ grpc_metadata: ["a"] }, "grpc_metadata is not supported by Dormouse"],
-    [{ endpoints: "x" }, "endpoints is unknown; did you mean endpoint?"],
-    [{ at: "Upgrade" }, 'at: "Upgrade" is not one of "connect", "upgrade"'],
-    [{ at: true }, 'at must be one of "connect", "upgrade", found a boolean'],
   ])("refuses %j", (keys, problem) => {
     expect(connectProblems(keys)).toStrictEqual([`client.proxy.connect.${problem}`]);
   });
@@ -243,10 +231,6 @@ describe("[A8] a backend", () => {
   const path = "client.proxy.connect.http.status_to_code_transforms[0]";
   it.each([
     [{ to_error: { code: 400 } }, "status_code is missing"],
-    [
-      { status_code: 200, to_error: { code: 400 } },
-      "status_code: 200 is not a whole number from 201 to 599",
-    ],
     [{ status_code: 404 }, "status_code requires either to_error or to_disconnect, with a code"],
     [
       { status_code: 404, to_error: { code: 400 }, to_disconnect: { code: 4_000 } },

@@ -18,16 +18,6 @@ describe("[A8] the options of a shared poll", () => {
   it.each([
     [{}, {}],
     [{ proxy_name: "", refresh_interval: "0s", mode: "", refresh_batch_size: 0 }, {}],
-    [{ refresh_interval: "200ms" }, { refreshIntervalMs: 200 }],
-    [{ refresh_batch_size: 50 }, { refreshBatchSize: 50 }],
-    [{ max_keys_per_connection: 7 }, { maxKeysPerConnection: 7 }],
-    [{ mode: "versioned" }, { mode: "versioned" }],
-    [
-      { mode: "versioned", publish_enabled: true },
-      { mode: "versioned", publishEnabled: true },
-    ],
-    [{ channel_shutdown_delay: "3s" }, { channelShutdownDelayMs: 3_000 }],
-    [{ track_expired_extra_delay: "1s" }, { trackExpiredExtraDelayMs: 1_000 }],
   ])("are taken, with Centrifugo's defaults: %j", (poll, options) => {
     const config = configOf({ channel: channelOf(poll) });
     const [refreshHook] = config.hooks.targets.values();
@@ -46,21 +36,11 @@ describe("[A8] the options of a shared poll", () => {
   });
 
   it.each<[object, string]>([
-    [{ mode: "sometimes" }, 'mode: "sometimes" is not one of "", "versionless", "versioned"'],
     [{ publish_enabled: true }, 'publish_enabled requires mode "versioned"'],
     [{ proxy_name: "votes" }, 'proxy_name: "votes" is not the name of one of proxies'],
     [
       { refresh_interval: "99ms" },
       `refresh_interval is shorter than ${pollLimits.pollIntervalMsMin / 1_000}s`,
-    ],
-    [
-      { refresh_batch_size: pollLimits.pollBatchItemsMax + 1 },
-      `refresh_batch_size: 10001 is not a whole number from 0 to ${pollLimits.pollBatchItemsMax}`,
-    ],
-    [
-      { max_keys_per_connection: pollLimits.pollKeysPerConnectionMax + 1 },
-      // The name of a key that has "key" in it may be that of a secret, so its value isn't quoted.
-      `max_keys_per_connection is not a whole number from 0 to ${pollLimits.pollKeysPerConnectionMax}`,
     ],
     [
       { keep_latest_data: true },
@@ -105,13 +85,6 @@ describe("[A8] the section shared_poll", () => {
     expect(problemsOf({ shared_poll: { hmac_previous_secret_key: "hunter2" } })).toEqual([
       "shared_poll.hmac_previous_secret_key is a secret: set SHARED_POLL_HMAC_PREVIOUS_SECRET_KEY instead",
     ]);
-  });
-
-  it("says until when the previous secret signs", () => {
-    const shared_poll = { hmac_previous_secret_key_valid_until: 1_800_000_000 };
-    expect(configOf({ shared_poll }).sharedPoll).toStrictEqual({
-      hmacPreviousSecretKeyValidUntilSeconds: 1_800_000_000,
-    });
   });
 
   it("has a limit that each object has for itself", () => {

@@ -1,43 +1,18 @@
 /**
- * `npm run package-types`: writes the types that the package gives to the configuration and to the methods of the HTTP API.
- * Those of the configuration are found by its own readers; those of the methods are in `public/openapi.json`. The schema for
- * editors is made of the same.
+ * The types of the methods' requests and results that the package gives to Workers, of the schemas in `public/openapi.json`.
+ * `npm run openapi` writes them. They stay in the repository, because the sources of the package import them: without them a
+ * fresh clone would have no types before its first build.
  */
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
-import { writeFiles } from "../configuration/write-files.ts";
 import { packageRoot } from "../package-root.ts";
-import { configSchema } from "./config-schema.ts";
-import { wranglerSchema } from "./wrangler-schema.ts";
-import { sharedShapes } from "./shared-shapes.ts";
 import { commentText, typeName, type TypeSchema, typeText } from "./type-text.ts";
 
-/** The files that are written, with their texts before they are formatted. */
-export function packageTypes(): ReadonlyMap<string, string> {
-  return new Map([
-    ["workers/embedded/config-types.ts", configTypes()],
-    ["workers/embedded/api-types.ts", apiTypes()],
-    ["docs/wrangler-schema.json", JSON.stringify(wranglerSchema())],
-  ]);
-}
+const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
 
-const heading = "// Written by `npm run package-types`. Don't edit it: a test compares it.\n\n";
-
-function configTypes(): string {
-  const { schema, shared } = sharedShapes(configSchema());
-  const shapes = [...shared].map(
-    ([name, shape]) => `\ninterface ${configTypeName(name)} ${typeText(shape, configTypeName)}\n`,
-  );
-  return `${heading}/** The configuration, as it stands under \`[vars.config]\` (docs/configuration.md). */\nexport interface DormouseConfig ${typeText(schema, configTypeName)}\n${shapes.join("")}`;
-}
-
-function configTypeName(name: string): string {
-  return `Config${name}`;
-}
-
-function apiTypes(): string {
+/** The text of the file, before it is formatted. */
+export function apiTypes(): string {
   const { schemas } = document().components;
   const names = operationNames().filter(isCommandName);
   const used = new Map<string, TypeSchema>();
@@ -103,17 +78,4 @@ function document(): Described {
     readFileSync(join(packageRoot, "public", "openapi.json"), "utf8"),
   );
   return described;
-}
-
-if (import.meta.main) {
-  const files = packageTypes();
-  writeFiles(
-    Array.from(files, ([file, contents]) => ({
-      path: join(packageRoot, file),
-      shown: file,
-      contents,
-      replaces: true,
-    })),
-  );
-  execFileSync("npx", ["oxfmt", ...files.keys()], { cwd: packageRoot, stdio: "inherit" });
 }

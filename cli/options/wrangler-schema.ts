@@ -1,5 +1,4 @@
 import { configSchema } from "./config-schema.ts";
-import { withJoinedKeys } from "./joined-keys.ts";
 
 /**
  * A JSON Schema for editors of wrangler's file: that of wrangler, if it is named, and the configuration of Dormouse in the
@@ -11,6 +10,7 @@ import { withJoinedKeys } from "./joined-keys.ts";
 export function wranglerSchema(wranglers?: string): object {
   const variables = { type: "object", properties: { config: { $ref: "#/definitions/config" } } };
   const environment = { type: "object", properties: { vars: variables } };
+  const { config, shared } = configSchema();
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "wrangler's file of a Worker with Dormouse",
@@ -21,7 +21,8 @@ export function wranglerSchema(wranglers?: string): object {
       env: { type: "object", additionalProperties: environment },
     },
     definitions: {
-      config: { ...withJoinedKeys(configSchema()), description: "The configuration of Dormouse." },
+      config: { ...config, description: "The configuration of Dormouse." },
+      ...shared,
     },
   };
 }

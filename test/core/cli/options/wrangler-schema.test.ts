@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { parseFile } from "../../../../cli/configuration/document.ts";
 import { parseConfig } from "../../../../src/config/parse-config.ts";
 import { packageRoot } from "../../../../cli/package-root.ts";
-import { wranglerSchema } from "../../../../cli/package-types/wrangler-schema.ts";
+import { wranglerSchema } from "../../../../cli/options/wrangler-schema.ts";
 
 const schema: Schema = wranglerSchema();
 const validator = new Validator(schema, "7", false);
