@@ -54,6 +54,22 @@ const patience = {
   expect: { poll: { timeout: 30_000 } },
 };
 
+/** What `npm test` shows of the official JavaScript client: each transport, at both addresses, and recovery. */
+const official = [
+  "test/clients/connection/every-wire.test.ts",
+  "test/clients/connection/journey.test.ts",
+  "test/clients/recovery/recovery.test.ts",
+];
+
+/** Tests whose files start servers of their own. A process for each file would load the clients and the runtime's starter anew. */
+const withServers = {
+  benchmark: { include: [] },
+  environment: "node",
+  isolate: false,
+  globalSetup: ["test/support/environments/run-folder.ts"],
+  ...patience,
+};
+
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],
@@ -93,15 +109,14 @@ export default defineConfig({
         test: { name: "journey", include: ["test/journey.test.ts"], benchmark: { include: [] } },
       },
       {
+        test: { name: "official", include: official, ...withServers },
+      },
+      {
         test: {
           name: "clients",
           include: ["test/clients/**/*.test.ts"],
-          benchmark: { include: [] },
-          environment: "node",
-          // Each file starts servers of its own. A process for each would load the clients and the runtime's starter anew.
-          isolate: false,
-          globalSetup: ["test/support/environments/run-folder.ts"],
-          ...patience,
+          exclude: official,
+          ...withServers,
         },
       },
     ],
