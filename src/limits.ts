@@ -41,17 +41,17 @@ export const limits = {
   idempotencyMs: 300_000,
   /**
    * The largest `history_size`, in publications. A configuration with a larger one is refused (rule A8). The cost of a
-   * publication doesn't grow with the size (rule H11), but three other costs do. If each publication has a key, the
-   * keys take up to 30 MB of the 128 MB of an awake object. The first new key after hibernation reads all of them, and
-   * a changed size writes all rows again, each in one go. Of publications larger than 100 KB, fewer than this fill the
-   * 10 GB of an object.
+   * publication doesn't grow with the size (rule H11), but three other costs do. The keys take up to 30 MB of the 128
+   * MB of an awake object, if each publication has a key. The first new key after hibernation reads all publications in
+   * one go. A changed size writes all rows again in one go. If publications are larger than 100 KB, fewer than this
+   * fill the 10 GB of an object.
    */
   historySizeMax: 100_000,
   /**
-   * How long the epoch of a channel is kept, after its last subscriber left, to which nothing was ever published (rule
-   * H12). A client that returns later is told that it can't recover, and a subscriber to random names leaves nothing
-   * behind. The leave isn't noted more often than each `unusedNoteMs`, because that costs a row. A gateway that follows
-   * such a channel is checked after the same time, and then each `unusedCheckMs` (rule L8).
+   * How long a channel to which nothing was ever published keeps its epoch after its last subscriber has left (rule
+   * H12). A client that returns later isn't recovered, and a subscriber to random names leaves nothing behind. The
+   * leave is noted at most once each `unusedNoteMs`, because a note costs a row. A gateway that follows such a channel
+   * is checked after the same time, and then each `unusedCheckMs` (rule L8).
    */
   unusedStreamMs: 10_800_000,
   unusedNoteMs: 600_000,
@@ -132,9 +132,9 @@ export const limits = {
   /** The backlog of all connections of an object together. Beyond it the object is overloaded (rule B3). */
   backlogBytesMax: 67_108_864,
   /**
-   * How long an overloaded object waits to see who reads. A connection with more than its share that has taken less than
-   * an eighth of it by then is cut, the largest first, until there is room (rule B27). In this time a reader with 1 Mbit/s
-   * takes 31 KB.
+   * How long an overloaded object waits to see which clients read. A connection with more than its share that has taken
+   * less than an eighth of it by then is cut, the largest first, until there is room (rule B27). In this time a reader
+   * with 1 Mbit/s takes 31 KB.
    */
   stalledMs: 250,
   /**
@@ -150,8 +150,8 @@ export const limits = {
    */
   waitingBytesMax: 33_554_432,
   /**
-   * Bytes sent to a client since it was last heard, on a runtime without `bufferedAmount`, where this stands for the
-   * backlog. A client beyond it counts as infinitely far behind and is cut (rule F4).
+   * Bytes sent to a client since the server last received something from it, on a runtime without `bufferedAmount`.
+   * They stand for the backlog there. A client beyond it counts as infinitely far behind and is cut (rule F4).
    */
   unconfirmedBytesMax: 33_554_432,
   /** Pushes in one frame, and their bytes: a frame must not grow with a burst (rule F3). */
@@ -360,9 +360,9 @@ export const limits = {
   /** All replay buffers of a gateway. Beyond it the oldest are dropped, and recovering from them costs another read. */
   replayBudgetBytesMax: 16_777_216,
   /**
-   * The bytes of the joins and leaves of a gateway's clients that wait to be passed to one channel object. Each counts as
-   * some 400 bytes, so they are about 40,000. No client repeats them, so they have room of their own: all connections of
-   * an object may go at once. Further ones are dropped, and no client is told (rule B1).
+   * The bytes of the joins and leaves of a gateway's clients that wait to be passed to one channel object. Each counts
+   * as some 400 bytes, so there is room for about 40,000. No client repeats them, so they have room of their own: all
+   * connections of an object may end at once. Further ones are dropped, and clients get no error for them (rule B1).
    */
   announcesWaitingBytesMax: 16_777_216,
   /**
@@ -413,11 +413,11 @@ export const limits = {
   addressesRememberedMax: 10_000,
   channelsRememberedMax: 10_000,
   /**
-   * Connections of one object whose client brought no token with the upgrade and hasn't connected, those included that
-   * the server has closed and whose client hasn't answered. Anybody can open them, and each may hold 32 MiB: so much of a
-   * message the runtime assembles before the object sees it, without a setting for that. Clients that reconnect together
-   * connect a round trip after their upgrade: at 1,000 upgrades a second, which is all that an object takes, and half a
-   * second, they are 500. Beyond it the object is full (rule B13).
+   * Connections of one object whose client brought no token with the upgrade and hasn't connected. Connections that the
+   * server has closed count until their client answers. Beyond it the object is full (rule B13). Anybody can open such
+   * connections, and each may hold 32 MiB: the runtime assembles that much of a message before the object sees it, and
+   * has no setting for it. Clients that reconnect together send connect a round trip after their upgrade. An object
+   * takes at most 1,000 upgrades a second, so 500 clients wait if the round trip takes half a second.
    */
   unconnectedMax: 512,
   /**
@@ -474,11 +474,11 @@ export const limits = {
   refusalLinesPerSecond: 5,
   refusalTextMax: 256,
   /**
-   * The part of a server's file descriptors that is kept free: new requests are refused with status 503 when only this
-   * part is left, and gateways' calls of channels with 111 when half of it is, as are requests with a key or a token (rule
-   * B10). Connections without a token are refused while less than twice this part is left: as many descriptors are kept
-   * for those with a token, and for backends (rule B30). It has to hold the connections that the runtime accepts before the
-   * Worker sees their requests.
+   * The part of a server's file descriptors that is kept free. When only this part is left, new requests are refused
+   * with status 503. When only half of it is left, gateways' calls of channels are refused with 111, and requests with
+   * a key or a token with 503 (rule B10). While less than twice this part is left, connections without a token are
+   * refused: as many descriptors are kept for those with a token, and for backends (rule B30). The part has to hold the
+   * connections that the runtime accepts before the Worker sees their requests.
    */
   descriptorsSpare: 0.1,
   /**

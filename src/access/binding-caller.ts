@@ -1,10 +1,11 @@
 import type { ApiKey } from "./api-keys.ts";
 
 /**
- * Who calls by a service binding: the key of `http_api.keys` that the binding's `props` name, whose rights count, or the
- * account's own Worker, which may do everything (rule OW5).
+ * Finds out who calls by a service binding (rule OW5). With `props`, the caller is the key of `http_api.keys` that they
+ * name, and has its rights. Without `props`, the caller is the account's own Worker, which may do everything.
  *
- * @param props of the binding; whoever writes them means to bound the caller, so that what isn't understood admits nothing
+ * @param props of the binding. Their author wants to restrict the caller, so `props` that can't be understood admit
+ * nothing.
  * @param keys  of the configuration
  */
 export function parseBindingCaller(props: unknown, keys: readonly Named[]): ApiKey {

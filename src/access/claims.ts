@@ -75,7 +75,7 @@ export interface SubscriptionClaims {
   readonly override: SubscriptionOverride;
 }
 
-/** The terms of a subscription that somebody allows who isn't asked for a token. */
+/** The terms of a subscription that is allowed without a subscription token. */
 export type SubscribeTerms = Pick<
   SubscriptionClaims,
   "expireAtSeconds" | "info" | "data" | "serverFilter" | "members" | "override"

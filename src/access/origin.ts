@@ -15,9 +15,9 @@ export interface PageHeaders {
 }
 
 /**
- * Why a browser's request may not connect (rule A6, docs/protocol.md 4.4); undefined if it may, and for every client but
- * a browser. Any page can lead its visitor to an address, or show it as an image: then the visitor's cookies come along,
- * and `Origin` doesn't.
+ * Why a browser's request may not connect (rule A6, docs/protocol.md 4.4); undefined if it may, and for every client
+ * but a browser. Any page can lead its visitor to an address, or load it as an image. Such a request has the visitor's
+ * cookies, and no `Origin`.
  *
  * @param patterns globs in lower case
  */

@@ -257,9 +257,9 @@ type ParsedServerSubscriptions =
   | { readonly outcome: "invalid"; readonly reason: string };
 
 /**
- * Parses the claims `channels` and `subs` of a connection token: each channel once. If `subs` names any channel,
- * `channels` is ignored (docs/protocol.md 5.1). The number of channels isn't checked here: the token's length bounds
- * it, and a connection with too many is closed with a code of its own (rule G1).
+ * Parses the claims `channels` and `subs` of a connection token, and returns each channel once. If `subs` names any
+ * channel, `channels` is ignored (docs/protocol.md 5.1). The number of channels isn't checked here. The token's length
+ * bounds it, and a connection with too many is closed with a code of its own (rule G1).
  *
  * @param text   the payload as its sender wrote it
  * @param fields the same payload, parsed

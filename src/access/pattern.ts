@@ -2,13 +2,12 @@ import { limits } from "../limits.ts";
 import { type ParsedPattern, parsePattern, type Part } from "./pattern-syntax.ts";
 
 /**
- * A pattern for texts that an attacker may choose, such as channel names. It finds out whether a text matches in time
- * proportional to the text, as Centrifugo's RE2 does. JavaScript's own expressions backtrack: `^a*a*a*a*a*a*a*b$` takes
- * them 6 s for one name.
+ * A pattern for texts that an attacker may choose, such as channel names. It is matched in time proportional to the
+ * text, as with Centrifugo's RE2. JavaScript's own expressions backtrack: with `^a*a*a*a*a*a*a*b$`, one name takes 6 s.
  *
- * The pattern is a graph of steps (Thompson's construction), and all ways through the graph are followed at once: after
- * each character of the text, a set of steps says where those ways are. Sets that occurred before are kept with what
- * followed from them, so that usual names take one look-up for each character.
+ * The pattern is a graph of steps (Thompson's construction), and all ways through the graph are followed at once. After
+ * each character of the text, a set of steps holds the ends of these ways. Each set is kept with the sets that followed
+ * it, so that usual names take one look-up for each character.
  */
 export class Pattern {
   readonly source: string;

@@ -66,8 +66,8 @@ export function secretsIn(
 }
 
 /**
- * The problems of secrets that were copied wrong, or that others know or could guess (rule A10). Missing secrets are
- * none of them.
+ * The problems of secrets that were copied wrong, or that others know or could guess (rule A10). A missing secret isn't
+ * reported here.
  *
  * @param development whether only this machine is served: weak secrets are good enough then
  * @returns a sentence for each secret with a problem, without its value (rule A7)

@@ -2,7 +2,7 @@
 import { limits } from "../limits.ts";
 
 /**
- * The use of descriptors, by what is known of the client:
+ * The use of descriptors, by the proof that the client has given:
  *
  * * `stranger`: a connection whose client has proved nothing
  * * `request`: any request

@@ -7,19 +7,19 @@ import {
   errorCodes,
 } from "../protocol/codes.ts";
 
-/** The part of the configuration that says whether clients are told reasons. */
+/** The part of the configuration that says whether clients receive reasons. */
 interface ToldClients {
   readonly tellsReasons?: true;
 }
 
 /**
- * An error as its client is told it: under `npm start` with the reason behind the message (rule W13).
+ * An error as its client receives it: under `npm start` the reason follows the message (rule W13).
  *
  * @param reason as the log has it
  */
 export function toldError(error: ErrorCode, reason: string, client: ToldClients): ErrorCode {
   if (client.tellsReasons !== true) return error;
-  // What a backend says stays as it is.
+  // An error that a backend has made stays as it is.
   const own: readonly ErrorCode[] = Object.values(errorCodes);
   const isOwn = own.some(({ code, message }) => code === error.code && message === error.message);
   return isOwn ? { ...error, message: closeReason(`${error.message}: ${reason}`) } : error;

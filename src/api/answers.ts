@@ -211,7 +211,7 @@ export function commandAnswers(
 /**
  * Writes an answer as a body or as an entry of `responses`: `{"result":…}` or `{"error":…}` (docs/protocol.md 6.1).
  *
- * @param detailed whether an error has its detail, as it has on the machine of who develops (rule W12)
+ * @param detailed whether an error has its detail, as on a developer's machine (rule W12)
  */
 export function encodeAnswer(answer: ApiAnswer, detailed?: boolean): string {
   return "result" in answer

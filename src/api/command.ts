@@ -20,7 +20,7 @@ export interface ApiCaller {
   readonly channels: ChannelConfig;
   /** When it asks, ms since 1970. */
   readonly nowMs: number;
-  /** Told of fields that a request has and its method hasn't; absent where nobody reads that. */
+  /** Takes the fields of a request that its method doesn't have; absent where nobody reads these notes. */
   readonly noteUnknown?: NoteUnknownFields;
 }
 

@@ -54,9 +54,9 @@ export function pageOfGateways(
 /**
  * Writes the result of `info`: Centrifugo's nodes are the gateways.
  *
- * @param isWhole whether no page came before. Without a gateway, there is the edge then: who monitors Centrifugo reads
- *                the first node without asking if there is one
- * @param placement where the objects are, by what they are; absent if the configuration doesn't say
+ * @param isWhole whether no page came before. If there is no gateway, the edge stands for the first node then, because
+ *                monitoring of Centrifugo reads the first node without checking that it exists
+ * @param placement where the objects of each kind are; absent if the configuration doesn't say
  */
 export function encodeInfo(
   page: GatewaysPage,

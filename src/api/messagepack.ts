@@ -6,8 +6,8 @@ import { isWireArray, type WireObject, type WireValue } from "../protocol/wire-v
 
 /**
  * Converts a request to the HTTP API from MessagePack (rule W6) to JSON text with the same meaning. Integers keep all
- * their digits. Bytes in place of a publication's `data` become `b64data`, and those of `stream_data` likewise; JSON
- * can't express other bytes.
+ * their digits. If a publication's `data` is bytes, it becomes `b64data`, and `stream_data` likewise. JSON can't
+ * express other bytes.
  *
  * @returns undefined if the bytes aren't exactly one MessagePack value, if JSON can't express a part of it, or if its
  * JSON text is longer than twice `limits.requestBytesMax`

@@ -72,7 +72,7 @@ function carryOutOnChannel(
 const done = { outcome: "done" } as const;
 const notAvailable = { outcome: "not-available" } as const;
 
-/** Why an operation did nothing, as clients and backends alike are told. */
+/** The error that clients and backends receive if an operation did nothing. */
 const failures = {
   full: errorCodes.limitExceeded,
   "too-many-keys": errorCodes.tooManyRequests,

@@ -10,7 +10,7 @@ export type PublishOutcome =
   | {
       readonly outcome: "suppressed";
       readonly position?: StreamPosition;
-      /** Why a key wasn't changed (rule Z7), as backends are told; absent for a publication without a key. */
+      /** Why a key wasn't changed (rule Z7), for the answer to a backend; absent for a publication without a key. */
       readonly reason?: string;
       /** Of the key's last change; 0 if there is no such key. */
       readonly currentOffset?: number;

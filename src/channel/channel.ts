@@ -21,21 +21,21 @@ import type { ChannelKeys, KeyedChannel } from "./keyed-stream.ts";
 import type { HistoryEntry } from "./history-table.ts";
 
 /**
- * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publish assigns
- * the offset, writes the row and hands the publication to the hub and to the relay, in one synchronous stretch that
- * nothing can come between. A publication takes three steps, of which this class takes the first:
+ * One channel: the aggregate that puts its publications in order and collects them (rules O1 to O3). A publication
+ * takes three steps. This class takes the first, in one synchronous stretch that nothing can interrupt:
  *
- * - collect: {@link publish} writes, `hub` collects the frame for the subscribers here, and `relay` numbers the entry.
+ * - collect: {@link publish} assigns the offset and writes the row, `hub` collects the frame for the subscribers here,
+ *   and `relay` numbers the entry.
  * - commit: the platform makes the writes durable (src/object/commit-queue.ts), for all jobs that share the
  *   commit.
  * - settle: `hub.begin` starts to send the frame, and `relay.deliveries` says which gateways to call.
  *
- * A frame for one subscriber alone, because it leaves or publishes (rule F5), is handed to the socket before the commit.
- * The platform holds the frame back until the writes are durable (rule O2).
+ * A frame for one subscriber that leaves or publishes (rule F5) is handed to the socket before the commit. The platform
+ * holds the frame back until the writes are durable (rule O2).
  *
- * {@link History} has the epoch, the offsets and the stored publications, {@link Idempotency} the keys,
- * {@link GatewayRegistry} the list of gateways, `hub` the subscribers here, and `relay` the entries and how far each
- * gateway is with them. This class keeps them in step.
+ * {@link History} has the epoch, the offsets and the stored publications. {@link Idempotency} has the keys,
+ * {@link GatewayRegistry} the list of gateways, and `hub` the subscribers here. `relay` has the entries and how far
+ * each gateway is with them. This class keeps all of them in step.
  */
 export class Channel implements KeyedChannel, PartedChannel {
   readonly name: string;
@@ -367,7 +367,8 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.relay.checkFollowers(historyEnds);
     if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
     this.#store.forget(nowMs, () => this.keys?.forget());
-    // Nobody is told, but a number passes: a call that is late can't take a gateway back to this stream (rule L1).
+    // No gateway is called. But the entry takes a number, so that a late call can't take a gateway back to this stream
+    // (rule L1).
     this.relay.append({ type: "removed" }, undefined);
   }
 

@@ -1,9 +1,9 @@
 import { limits } from "../limits.ts";
 
 /**
- * Decides whether a publish waits for others, so that they are written in one commit (rule F7). A commit costs the object's
- * thread about as much as the publish itself. While a long frame is on its way and the gateways are being called, nothing
- * that is committed is sent anyway, so a short wait delays no delivery.
+ * Decides whether a publish waits for others, so that they are written in one commit (rule F7). A commit costs the
+ * object's thread about as much as the publish itself. While a long frame is on its way and the gateways are being
+ * called, a committed publication can't be sent yet. So a short wait delays no delivery.
  *
  * It waits for as many publishes as came together lately: a publisher that is alone never waits.
  */

@@ -42,7 +42,7 @@ export class FollowerProgress {
    */
   follow(next: number): void {
     // An old `follow` may come late. Then the gateway still waits for the entries that it hasn't taken, and must be
-    // told of them.
+    // called with them.
     if (next > this.next) this.mustCall = true;
     this.next = next;
     this.certain = true;

@@ -120,9 +120,9 @@ export class HistoryTable {
   }
 
   /**
-   * The last offset of a page that begins at `first`: it has as many publications as together take no more than
-   * `bytesMax`, and at least one. The rows are measured in portions, or each page would cost a look at all rows after
-   * it.
+   * The last offset of a page that begins at `first`. The publications of the page take at most `bytesMax` together,
+   * but the page has at least one. The rows are measured in portions, because otherwise each page would read the sizes
+   * of all rows after it.
    *
    * @param eachBytes the bytes that each publication takes besides its stored bytes
    */

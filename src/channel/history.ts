@@ -18,11 +18,11 @@ import { elapsed } from "../moment.ts";
 
 /**
  * A channel's stream: its epoch, its top offset and its newest publications (rules H1 to H15, docs/protocol.md 2.1).
- * The publications lie in a ring of rows, slot = offset % size, so that a publication costs exactly one row written:
- * the new row takes the place of the oldest one. Everything that must outlive a row (the oldest offset that may be
- * read, the newest version) is written again in each row, so that the newest row holds the whole state of the stream. A
- * waking object finds that row by its key, so that neither waking nor publishing costs more if the history is longer.
- * {@link HistoryTable} owns the rows, and `Channel` decides when the stream may be deleted.
+ * The publications are in a ring of rows, slot = offset % size. A publication costs exactly one row written, which
+ * takes the place of the oldest one. Each row repeats what must outlive a row (the oldest offset that may be read, the
+ * newest version). So the newest row holds the whole state of the stream. A waking object finds that row by its key, so
+ * neither waking nor publishing costs more if the history is longer. {@link HistoryTable} owns the rows, and `Channel`
+ * decides when the stream may be deleted.
  */
 export class History {
   readonly #sql: Sql;

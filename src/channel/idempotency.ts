@@ -6,17 +6,17 @@ import { columnText, type Sql } from "../sql.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /**
- * Remembers which idempotency keys were published (rules I1 to I4).
- * A key is stored in the row of its publication and costs nothing more. Only a key younger than `limits.idempotencyMs`
- * whose row is deleted or overwritten, or whose publication has no row, is retained: it gets a row of its own in the
- * table `spared_key`, in a slot that an expired key left.
+ * Remembers which idempotency keys were published (rules I1 to I4). A key is stored in the row of its publication and
+ * costs nothing more. If that row is deleted or overwritten, or if the publication has no row, a key younger than
+ * `limits.idempotencyMs` is retained. A retained key has a row of its own in the table `spared_key`, in a slot that an
+ * expired key left.
  *
  * A waking object reads no key of the ring, because most objects wake for something else. It reads each row later, and
  * once:
- * - The row that a publication overwrites, if its key may be young. This is at most a row for each publication, and
- *   ends 5 minutes after the newest publication from before hibernation.
- * - The other unread rows, from the newest on, if a key isn't known: without an index there is no other way to find out
- *   that the key is new. So the first new key after hibernation reads the publications that can be read or are young.
+ * - The row that a publication overwrites, if its key may be young. No such row is read later than 5 minutes after the
+ *   newest publication from before hibernation.
+ * - The other unread rows, from the newest on, if a key isn't known. Without an index, only these rows show whether the
+ *   key is new. So the first new key after hibernation reads the publications that can be read or are young.
  */
 export class Idempotency {
   readonly #sql: Sql;

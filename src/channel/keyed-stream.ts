@@ -17,7 +17,7 @@ export interface KeyedStream {
   readonly history: HistoryOptions;
   /** How many missed publications are too many for a subscriber. */
   readonly recoveryLimit: number;
-  /** Whether subscribers are told no offsets. */
+  /** Whether subscribers receive no offsets. */
   readonly hidesOffsets: boolean;
   /** The tables of such a channel, beside `stream` and `gateway`. */
   readonly tables: readonly StoredTable[];
@@ -82,9 +82,9 @@ export interface KeyedChannel {
 /** The keys of a channel. They last as long as its stream, and are of the same moment as its top. */
 export interface ChannelKeys {
   /**
-   * Begins a new stream if the keys were lost in a crash. It is called before the channel looks at its top, and at the
-   * end of an event before the relay and the hub hand on: whatever is told after that has the position of the new
-   * stream.
+   * Begins a new stream if the keys were lost in a crash. It is called before the channel looks at its top. It is also
+   * called at the end of an event, before the relay and the hub send anything. So everything that is sent afterwards
+   * has the position of the new stream.
    */
   tellLoss(nowMs: number): void;
   /** The event ends: finds out whether the clock was set back (rule S5). */

@@ -8,9 +8,9 @@ export type Recovery =
   | { readonly outcome: "unrecoverable" };
 
 /**
- * Decides whether a subscriber that was away can be brought up to date (rules R1 to R4, docs/protocol.md 2.3).
- * Pure: it sees positions and publications, never storage. When in doubt it says unrecoverable: loading state anew
- * costs bandwidth, a silent hole costs trust.
+ * Decides whether a subscriber that was away can be recovered (rules R1 to R4, docs/protocol.md 2.3). The function is
+ * pure: it takes positions and publications, and reads no storage. In case of doubt the result is unrecoverable.
+ * Loading the state anew costs the client only bandwidth, but it can't notice a hole.
  *
  * @param since  the position up to which the subscriber has everything; an empty epoch isn't compared
  * @param top    the position of the newest publication

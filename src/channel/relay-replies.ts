@@ -9,11 +9,11 @@ import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 
 /**
  * Carries out the requests of one call of a gateway, in order, and returns their replies in that order. All
- * publications in the replies together stay within `limits.answerBytesMax`: a read beyond that is refused, unless it is
- * a single publication that the gateway itself has missed.
+ * publications in the replies together stay within `limits.answerBytesMax`. A read beyond that is refused, unless it
+ * reads a single publication that the gateway itself has missed.
  *
  * @param gateway        the name of the calling gateway
- * @param publishRefused whether the channel object is overloaded (rule B3): then a publish is answered 111. Every other
+ * @param publishRefused whether the channel object is overloaded (rule B3). Then a publish is answered 111. Every other
  *                       request is carried out, because a refused leave would be lost
  */
 export function replyToRequests(

@@ -66,7 +66,7 @@ export class Relay {
     return isKnown ? false : undefined;
   }
 
-  /** Whether each gateway is being called, so that none would be told at once what comes now; true without gateways. */
+  /** Whether a call to each gateway is in flight, so that a new entry would have to wait; true without gateways. */
   get calling(): boolean {
     for (const { calling } of this.#followers.values()) if (!calling) return false;
     return true;
@@ -212,7 +212,8 @@ export class Relay {
 
   /**
    * Call this when an alarm wakes a fresh instance soon after a publication. A former instance may have crashed before
-   * the gateways had that publication, so the gateways that this instance hasn't heard from are told the top (rule L4).
+   * the gateways had that publication. So this instance sends the top to the gateways that it has received no reply
+   * from (rule L4).
    */
   checkAfterWaking(): void {
     for (const progress of this.#followers.values())

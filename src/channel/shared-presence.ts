@@ -6,16 +6,16 @@ import type { PresenceAnswer } from "../protocol/reply.ts";
 import { type GatheredPresence, PresenceListing, presentClients } from "./presence.ts";
 
 /**
- * Lists the clients that are present on a channel, once for all questions that come at the same time (rules P3 to P6). A
- * question begins a census in the next turn of the event loop:
+ * Lists the clients that are present on a channel, once for all questions that come at the same time (rules P3 to P6).
+ * A question starts a census in the next turn of the event loop:
  *
  * ```text
  * turn ─► gather ─► list and encode a slice ─► … turn … ─► answer a slice ─► … turn … ─► the next census
  * ```
  *
  * The questions that come until that turn share the census. Later questions share the next census, because the gathered
- * lists may be older than they are. A census that waits for gateways for long is overtaken by the next one: otherwise a
- * gateway that hangs would keep later questions waiting twice as long.
+ * lists may be older than these questions. If a census waits long for gateways, the next one starts before it ends.
+ * Otherwise later questions would wait twice as long for a gateway that hangs.
  */
 export class SharedPresence {
   readonly #source: PresenceSource;
@@ -175,7 +175,7 @@ interface PresenceSlices {
   readonly sliceBytesMax: number;
 }
 
-/** A question for who is present. */
+/** A question about who is present. */
 export interface PresenceQuestion {
   /** The client of this object that asks; absent for a call of the edge or of a gateway. */
   readonly client?: object;

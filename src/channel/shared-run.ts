@@ -1,9 +1,9 @@
 import type { Publication } from "../protocol/publication.ts";
 
 /**
- * The run of publications that was read last, for those who return together (rule R7): they have missed the same ones, get
- * the same list, and a codec encodes a list once. It is held weakly: once the replies are sent, nothing holds the list and
- * what it was encoded to.
+ * The run of publications that was read last, for clients that return together (rule R7): they have missed the same
+ * ones, get the same list, and a codec encodes a list once. It is held weakly: once the replies are sent, nothing holds
+ * the list and what it was encoded to.
  */
 export class SharedRun {
   #last: WeakRef<readonly Publication[]> | undefined;

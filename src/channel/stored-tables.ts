@@ -33,9 +33,9 @@ function newestTime(sql: Sql, table: StoredTable): SqlRow[string] | undefined {
 }
 
 /**
- * Deletes what a channel stored while its stream was of another kind, because its namespace had another
- * `subscription_type` or `map.mode`: a stream without its keys is no stream of a map, and the other way round. So the
- * channel begins anew, with a new epoch (rule Z12).
+ * Deletes the tables that a channel stored while its namespace had another `subscription_type` or `map.mode`. Such a
+ * stream can't be continued, because a map's stream needs its keys and another stream has none. So the channel begins
+ * anew, with a new epoch (rule Z12).
  *
  * @param own    the tables of the channel's kind, beside {@link ofAnyKind}
  * @param tables those that exist

@@ -1,12 +1,12 @@
 import { packageName } from "../version.ts";
 
 /**
- * The problems of bindings of objects that aren't there, or that have another class (rule A8). Wrangler deploys a
- * Worker without them, because an environment of wrangler.toml doesn't inherit bindings.
+ * The problems of bindings of objects: bindings that are missing or have another class (rule A8). Wrangler deploys a
+ * Worker without bindings, because an environment of wrangler.toml doesn't inherit them.
  *
  * @param isBound         whether a name is bound to objects of a class
  * @param collectsMetrics whether the configuration switches metrics on
- * @returns a sentence for each; none if the Worker has all of its objects
+ * @returns a sentence for each problem; none if the Worker has all of its objects
  */
 export function missingBindings(
   isBound: (name: string, className: string) => boolean,

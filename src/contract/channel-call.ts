@@ -4,11 +4,11 @@ import type { Payload } from "../protocol/payload.ts";
 import type { ClientInfo, Publication, StreamPosition, Tags } from "../protocol/publication.ts";
 
 /**
- * An operation on a channel. A client or a backend asks for it. Its sender has checked the permission, the key and the
- * data. The edge calls the channel's object with it, and gets {@link ChannelAnswers}. A session in that
- * object has it carried out at once, and a gateway sends it as a relay request; both get an {@link OperationReply}.
- * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
- * field has a meaning.
+ * An operation on a channel that a client or a backend asks for. The sender of the call has checked the permission, the
+ * key and the data. The edge calls the channel's object with the operation, and gets {@link ChannelAnswers}. A session
+ * in that object calls it directly, and a gateway sends a relay request; both get an {@link OperationReply}. During a
+ * deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added field has
+ * a meaning.
  */
 export type ChannelOperation = {
   [Method in keyof ChannelOperations]: { readonly method: Method } & ChannelOperations[Method];

@@ -154,7 +154,7 @@ export interface HomeCalls extends AddedHomeCalls {
    *
    * @param holder the object's node (docs/protocol.md 4.3)
    * @param users  the keys of users and tokens (`identity-key.ts`)
-   * @param ends   for each of them when the registration may be forgotten, in seconds since 1970; 0, and absent: never
+   * @param ends   for each of them when the registration may be forgotten, in seconds since 1970. 0 or absent: never
    * @returns when the registrations are durable
    */
   register(holder: string, users: readonly string[], ends?: readonly number[]): Promise<Registered>;
@@ -165,7 +165,7 @@ export interface HomeCalls extends AddedHomeCalls {
    *
    * @param holder the node of the object that holds the connections
    * @param limit  0 for none
-   * @param single whether each connection replaces the others of its user (rule C10); absent: it doesn't
+   * @param single whether each connection replaces the others of its user (rule C10). Absent: no
    * @returns when the slots are durable
    */
   admit(

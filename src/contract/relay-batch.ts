@@ -34,7 +34,9 @@ export interface RelayEntries {
   readonly leave: { readonly info: ClientInfo };
   /** The user's other connections on the channel are closed with 3504 for this client's (rule C10). */
   readonly sole: { readonly user: string; readonly client: string };
-  /** A value has grown by a piece that isn't durable yet: only subscribers with deltas are told (rule Z39). */
+  /**
+   * A value has grown by a piece that isn't durable yet. The piece is sent to subscribers with deltas only (rule Z39).
+   */
   readonly piece: { readonly piece: Piece };
   /** The history was removed: no gateway may serve it from memory any more. */
   readonly removed: object;

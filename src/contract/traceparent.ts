@@ -1,7 +1,6 @@
 /**
- * Reads a header `traceparent` (W3C Trace Context, level 1), in which a backend or a client names the trace that its
- * request belongs to (rule X1). It goes from the edge to objects, and with what they store, as the text that comes out of
- * here (rule V1).
+ * Reads a header `traceparent` (W3C Trace Context, level 1), in which a backend or a client names the trace of its
+ * request (rule X1). The edge passes the returned text to the objects, and they store it (rule V1).
  *
  * @param header null or undefined without one
  * @returns the header as version 00; undefined if it is absent or invalid, which is the same

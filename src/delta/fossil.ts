@@ -11,8 +11,9 @@ import {
 } from "./match.ts";
 
 /**
- * A delta in Fossil's format (docs/protocol.md 3.1), from which, with the base, SDKs produce the target (rule D1). If
- * both are UTF-8, the delta is UTF-8 too. Time and memory are proportional to both lengths, whatever the bytes are.
+ * Makes a delta in Fossil's format (docs/protocol.md 3.1). SDKs produce the target from the base and the delta (rule
+ * D1). If base and target are UTF-8, the delta is UTF-8 too. Time and memory are proportional to both lengths, for any
+ * bytes.
  *
  * @param base   at most 2^32 - 1 bytes
  * @param target at most 2^32 - 1 bytes

@@ -34,13 +34,13 @@ export class BlockIndex {
   }
 
   /**
-   * The longest match around a block of the target. Comparing takes at most {@link candidatesMax} times as many steps
-   * as the match is long.
+   * The longest match around a block of the target. The search takes at most {@link candidatesMax} steps for each byte
+   * of the match.
    *
    * @param hash the hash of the block
    * @param at   the place of the block
    * @param from where the match may begin at the earliest
-   * @param to   where it ends at the latest
+   * @param to   where the match ends at the latest
    * @returns undefined if the base has no such block
    */
   longestMatch(

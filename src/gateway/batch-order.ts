@@ -62,7 +62,7 @@ function sortOlder(batch: RelayBatch, cursor: Cursor): SortedBatch {
   const { top, entries } = batch;
   const { position } = cursor;
   if (top === undefined || position === undefined) return nothingNew(cursor);
-  // The batch is about a stream that ended long before the gateway was told of the next one.
+  // The batch is about a stream that ended long before the gateway received the position of the next one.
   if (!sameStream(top, position)) return nothingNew(cursor);
   // Publications before a removal may be of the stream before that of the top (rule Z5). If they are of the same one,
   // they are missing now, and are read.
@@ -176,9 +176,9 @@ function nothingNew(cursor: Cursor): SortedBatch {
 }
 
 /**
- * The batches that wait for a reply about their channel, in the order in which they came. Of a batch for which there is
- * no room, the buffer keeps only the fact that it came: the gap is then noticed, and the publications are read from the
- * history or the subscribers are told (rule L3).
+ * The batches that wait for a reply about their channel, in the order in which they came. If there is no room for a
+ * batch, the buffer keeps only the fact that it came. So the gap is noticed later. Then the publications are read from
+ * the history, or the subscriptions end with insufficient state (rule L3).
  */
 export class BatchBuffer {
   #batches: RelayBatch[] = [];

@@ -223,7 +223,7 @@ interface QueuedRequest extends PendingRequest {
 
 /**
  * The requests that wait for the call in flight, in order. Joins and leaves have room of their own (rule B1): a client
- * whose request is refused is told and can repeat it, but no client repeats a join or a leave.
+ * whose request is refused gets an error and can repeat the request, but no client repeats a join or a leave.
  */
 class RequestQueue {
   #all: QueuedRequest[] = [];

@@ -17,15 +17,16 @@ import { asInHistory, asLive, ReplayBuffer } from "./replay-buffer.ts";
 /**
  * A gateway's view of one channel, for all its subscribers here (rules L1, L3, L6 and L7).
  *
- * The follower's cursor says how far it is: the subscribers have everything up to there. Entries that come next are
- * passed on. If publications are missing before them, they wait until the missing ones have been read. The cursor is
- * unknown at first, until the channel's object replies to `follow`, and after a hibernation for which no cursor was
- * stored. Then a batch tells it, if the channel's object knows that the gateway has taken everything before that batch.
- * Any other batch might repeat entries, or leave some out: then the subscribers are told that their state is
- * insufficient, so that none has a gap or gets a publication twice, with history and without.
+ * The follower's cursor says how far it is: the subscribers have everything up to there. The entries after it are
+ * passed on. If publications are missing before them, they wait until the missing ones have been read.
  *
- * A gateway has thousands of followers, and in few of them something is under way. So what only pending subscribes and
- * catching up need exists only meanwhile.
+ * The cursor is unknown until the channel's object replies to `follow`, and after a hibernation for which no cursor was
+ * stored. In the second case a batch sets it, if the channel's object knows that the gateway has taken everything
+ * before that batch. Any other batch might repeat entries, or leave some out. Then the subscriptions end with
+ * insufficient state, so that no subscriber has a gap or gets a publication twice, with history and without.
+ *
+ * A gateway has thousands of followers, and few of them are catching up or have a pending subscribe. So the state that
+ * only these need is built when it is needed, and then dropped.
  */
 export class Follower {
   readonly channel: string;
@@ -167,7 +168,7 @@ export class Follower {
     this.#gateway.memory.reserve(subscription);
     this.#run(() => {
       this.#cursor = this.#subscribers.restore(subscription, this.#cursor);
-      // It was told before the hibernation.
+      // The channel's object was informed before the hibernation.
       if (subscription.onlooks || this.#toldOccupied !== undefined)
         this.#toldOccupied = this.occupied;
     });
@@ -323,7 +324,7 @@ export class Follower {
 
   /**
    * Sets the unknown cursor to before the batch, if the subscribers are certain to have everything up to there.
-   * Otherwise the subscribers are told that their state is insufficient.
+   * Otherwise the subscriptions end with insufficient state (rule L3).
    *
    * @returns whether the cursor is known now
    */
@@ -347,9 +348,9 @@ export class Follower {
 
   #follow(pending: PendingSubscribes): void {
     this.#following = true;
-    // Restored subscribers whose cursor is unknown have to be told. The channel's object registers the gateway anew, so
-    // its entries follow on the reply to `follow`, and nothing shows whether they also follow on what these subscribers
-    // have.
+    // Restored subscriptions whose cursor is unknown have to end. The channel's object registers the gateway anew, so
+    // its entries follow the reply to `follow`. Nothing shows whether they also follow the last publication that these
+    // subscribers have.
     this.#endSubscriptions();
     this.#gateway.request(this.channel, [
       {

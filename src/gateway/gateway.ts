@@ -207,7 +207,9 @@ export class Gateway implements Channels {
     this.#follower(subscription).subscribe(subscription, options, nowMs, noted);
   }
 
-  /** The follower of a channel, for those who ask how far it is; undefined if the gateway doesn't follow the channel. */
+  /**
+   * The follower of a channel, for callers that ask how far it is; undefined if the gateway doesn't follow the channel.
+   */
   follower(channel: string): FollowedChannel | undefined {
     return this.#followers.get(channel);
   }
@@ -421,7 +423,7 @@ export class Gateway implements Channels {
   }
 }
 
-/** A follower, for those who ask how far it is. */
+/** A follower, for callers that ask how far it is. */
 export type FollowedChannel = Pick<
   Follower,
   | "subscriptions"

@@ -73,7 +73,7 @@ export class LocalSubscribers {
     else if (entry.type === "join" || entry.type === "leave")
       this.hub.announce(entry.type, entry.info);
     else if (entry.type === "sole") this.hub.makeExclusive(entry.user, entry.client);
-    // Clients aren't told of the others.
+    // Clients receive nothing of the other entries.
   }
 
   /** Stores how far the gateway is, so that it survives hibernation (rule L7). */
@@ -163,7 +163,7 @@ class PublishWaits {
   }
 
   /**
-   * Answers those who have waited long enough.
+   * Answers the publishers that have waited long enough.
    *
    * @returns in how many ms the next one has; undefined if none waits
    */

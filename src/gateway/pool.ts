@@ -2,18 +2,18 @@ import { limits } from "../limits.ts";
 import { dueMoment } from "../moment.ts";
 
 /**
- * The knowledge of one isolate of the edge about pools of objects, and the order in which it tries the objects of a pool
- * for a connection (rule G3). The length of a pool isn't recorded anywhere. An isolate finds it out by trying,
- * remembers it for as long as it is of use, and may forget it at any time.
+ * The knowledge of one isolate of the edge about pools of objects, and the order in which the isolate tries the objects
+ * of a pool for a connection (rule G3). The length of a pool isn't recorded anywhere. An isolate finds it out by
+ * trying, and may forget it at any time.
  *
  * The lowest object with room is preferred, so that a pool fills from below and its upper end drains. Once an object
- * with room is known, two objects below it are tried first: the lowest that isn't known to be full, and any one between
- * the two, without which isolates with little traffic would never find the way down in a long pool.
+ * with room is known, two objects below it are tried first. One is the lowest that isn't known to be full. The other is
+ * any object between these two: without it, isolates with little traffic would never come down in a long pool.
  *
- * From there upwards the pool is divided into stretches that double in width, and one object of each is tried: 12 calls
- * see the whole of a pool of 1,000. In a stretch without a known object with room, the clock chooses the object. If the
- * choice were always the same, all isolates that remember nothing would try the same dozen objects, and clients would
- * be refused once these are full.
+ * From there upwards the pool is divided into stretches that double in width. One object of each stretch is tried, so
+ * that 12 calls cover a pool of 1,000. In a stretch without a known object with room, the clock chooses the object.
+ * With a fixed choice, all isolates that remember nothing would try the same dozen objects, and would refuse clients
+ * once these are full.
  */
 export class Pools {
   readonly #objectsMax: number;

@@ -47,7 +47,7 @@ export function decideSubscribe(
     return { outcome: "catch-up", position };
   }
   if (options.mode === "cache") {
-    // Before the first publication there is nothing to read, and nothing is sent to who has the newest one.
+    // Before the first publication there is nothing to read, and a client that has the newest one is sent nothing.
     if (buffer.last === undefined && position.offset > 0 && !isAtTop(since, position)) {
       return { outcome: "read-newest", position };
     }

@@ -2,11 +2,11 @@ import { limits } from "../limits.ts";
 import { elapsed } from "../moment.ts";
 
 /**
- * Lets those in that arrive at an object: sockets that the edge hands over, and frames of connections that haven't
- * finished connecting and subscribing (rule F12). While a frame is on its way to subscribers, slices of it and arrivals
- * take turns, each for a bounded time. Otherwise a thousand clients that come at once would keep a publication from
- * those that are there. While no frame is on its way, arrivals have all of the time. No arrival waits for longer than
- * `limits.arrivalWaitMs` (rule F13).
+ * Lets arrivals into an object (rule F12). Arrivals are sockets that the edge hands over, and frames of connections
+ * that haven't finished connecting and subscribing. While a frame is on its way to subscribers, slices of it and
+ * arrivals take turns, each for a bounded time. Otherwise a thousand clients that come at once would delay publications
+ * to the existing subscribers. While no frame is on its way, arrivals have all of the time. No arrival waits for longer
+ * than `limits.arrivalWaitMs` (rule F13).
  *
  * ```text
  * slices ── deliveriesTurnMs ──► arrivals ── arrivalsTurnMs ──► slices ──► …      the frame is sent ──► all arrivals
@@ -14,7 +14,10 @@ import { elapsed } from "../moment.ts";
  */
 export class Arrivals {
   readonly #port: ArrivalsPort;
-  /** Those that have begun, before those that haven't: who is inside already costs less when it ends soon. */
+  /**
+   * Arrivals that have begun come before those that haven't: a client that is let in already costs less if it finishes
+   * soon.
+   */
   readonly #frames: WaitingArrival[] = [];
   readonly #sockets: WaitingArrival[] = [];
   #bytes = 0;

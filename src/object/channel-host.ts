@@ -47,9 +47,9 @@ import type { Platform, PlatformSocket } from "./platform.ts";
 import { elapsed } from "../moment.ts";
 
 /**
- * The object of one channel, which is named after it. It lends the platform (storage, sockets, alarm, time) to
- * `Channel` and to the sessions, which decide. All publications and reads go through the commit queue, in rounds of
- * three phases:
+ * The object of one channel, named after the channel. It gives the platform (storage, sockets, alarm, time) to
+ * `Channel` and to the sessions, and these make the decisions. All publications and reads go through the commit queue,
+ * in rounds of three phases:
  *
  * ```text
  * jobs ─► 1 collect   one synchronous stretch: rows are written, hub and relay collect, replies are given
@@ -57,8 +57,8 @@ import { elapsed } from "../moment.ts";
  *         3 settle    the hub sends frames to sockets, the relay's batches go to gateways
  * ```
  *
- * The output gate holds back whatever leaves the object until the writes before it are durable (rule O2). The queue
- * calls back into this object, for each job and to settle. src/README.md has the whole picture.
+ * The output gate holds back everything that leaves the object until the writes before it are durable (rule O2). The
+ * queue calls this object back, for each job and to settle. src/README.md shows the whole path.
  */
 export class ChannelHost extends ObjectHost implements PartedChannelObject {
   readonly channel: Channel;

@@ -97,7 +97,7 @@ export class ChannelPresence {
  * Asks all gateways at once which of their clients are present on a channel (rule G6).
  *
  * @param gateways their names
- * @param shown    whether those are meant that a presence map shows
+ * @param shown    whether to ask for the clients that a presence map shows
  * @param done     takes the clients of all gateways that answered within `limits.presenceGatherMs`
  */
 export function gatherPresence(

@@ -234,7 +234,7 @@ export class ClientSockets {
     // If this close woke the object, `getWebSockets` didn't list the socket any more. Its attachment names the session
     // that ends (rule S2).
     if (!this.#clients.has(socket)) this.#restore(socket);
-    // It is still among the clients while it ends: what is told of them is compared with them.
+    // The client stays in the list while it ends, because reports about the clients are compared with the list.
     const client = this.#clients.get(socket);
     client?.connection.gone();
     client?.session.ended(code);

@@ -320,12 +320,12 @@ export interface FrameHost {
   /** Does the work after so many ms, and ends the event. Meanwhile the object can't hibernate. */
   readonly later: (waitMs: number, work: () => void) => void;
   /**
-   * Carries out the part of a frame that writes, in the commit queue. Absent on a gateway, which writes nothing of a
-   * channel itself.
+   * Carries out the part of a frame that writes, in the commit queue. Absent on a gateway, which writes no rows of a
+   * channel.
    *
-   * @param kind     publish: it holds a publication, and so waits as publications do
+   * @param kind     publish: the part has a publication, and waits as publications do
    * @param bytes    the size of the frame
-   * @param carryOut called once, and throws nothing; `isBusy` says that too much waits already, so that publications are
+   * @param carryOut called once, and throws nothing. If `isBusy` is true, too much waits already, and publications are
    *                 refused
    * @param done     called after it
    */

@@ -2,12 +2,13 @@ import { type DisconnectCode, lostCode } from "../protocol/codes.ts";
 import type { PlatformSocket } from "./platform.ts";
 
 /**
- * Closes a socket from this side, or answers the client's close; the server closes no socket otherwise (rule B15). The
- * runtime answers no close frame of a hibernatable socket, and a client without an answer reports 1006.
+ * Closes a socket from this side, or answers the client's close (rule B15). The server closes every socket by this
+ * function. The runtime answers no close frame of a hibernatable socket, and a client without an answer reports 1006.
  *
- * @param code   of the close frame. A client may have sent one that can't be handed back: 1005 and 1006 stand for none,
+ * @param code   of the close frame. A client's code can't always be sent back: 1005 and 1006 mean that there was none,
  *               and others are reserved or out of range. Such a close is answered without a code.
- * @param reason likewise: one that is longer than 123 bytes, once its invalid bytes were replaced, can't be handed back
+ * @param reason of the close frame. If it is longer than 123 bytes after its invalid bytes were replaced, it can't be
+ *               sent back either.
  */
 export function closeSocket(socket: Closable, code: number, reason: string): void {
   // Nearly every client that ends has one of these two: the runtime would throw at them, which costs more than the close.
@@ -20,7 +21,7 @@ const noCode = 1005;
 const abnormalCode = 1006;
 
 /**
- * Closes a socket with a disconnect code. The code 3000 stands for a connection that was lost: the client is told no code,
+ * Closes a socket with a disconnect code. The code 3000 stands for a lost connection: the client receives no code,
  * reports "transport closed", and connects again (rule T2).
  */
 export function disconnectSocket(socket: Closable, { code, reason }: DisconnectCode): void {

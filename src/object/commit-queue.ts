@@ -3,16 +3,16 @@ import type { CommitSharing } from "../channel/commit-sharing.ts";
 import { limits } from "../limits.ts";
 
 /**
- * Drives a channel object's rounds of collect, commit and settle (rules B6, O2; see src/README.md): carries out all
- * jobs that wait, waits for the commit, and calls the owner to send what the jobs published. Jobs that come during a
- * commit share the next round, because making a commit durable takes as long for a hundred publications as for one;
- * their subscribers get them in one frame. An idle object carries a job out as it comes.
+ * Drives a channel object's rounds of collect, commit and settle (rules B6, O2; see src/README.md). A round carries out
+ * all waiting jobs, waits for the commit, and calls the owner to send what the jobs published. Jobs that come during a
+ * commit share the next round, because a commit takes as long for a hundred publications as for one. Subscribers get
+ * these publications in one frame. An idle object carries out a job at once.
  *
- * Publishes wait while too much is collected behind a frame on its way (rules F6 and F9), and for each other (rule F7); other jobs
- * don't.
+ * Publishes wait while too much is collected behind a frame on its way (rules F6 and F9), and for each other (rule F7).
+ * Other jobs don't wait for these.
  *
- * Publications are sent after the commit. They could be handed to the sockets before, because the output gate would
- * hold them back; but the answers would then come behind them, and a publisher would wait for the whole fan-out.
+ * Publications are sent after the commit. The output gate would allow to hand them to the sockets before. But then the
+ * answers would leave behind them, and a publisher would wait for the whole fan-out.
  */
 export class CommitQueue {
   readonly #commits: Commits;
@@ -37,7 +37,7 @@ export class CommitQueue {
   /**
    * Carries a job out in its turn.
    *
-   * @param kind  publish: the job waits while too much is collected to be sent (rule F6), and others go before it
+   * @param kind  publish: while too much is collected to be sent, the job waits and other jobs go first (rule F6)
    * @param bytes what the job takes in memory until then, roughly
    * @param job   writes and publishes; what it throws touches no other job
    * @param done  called once, as soon as all jobs of the round were carried out: the platform holds an answer back until

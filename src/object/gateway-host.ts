@@ -122,7 +122,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
     }
     const reply = this.#gateway.receive(batch, nowMs);
     this.settle(nowMs);
-    // Passing it on may have closed connections, of which a backend is told.
+    // Passing the batch on may have closed connections, and their ends may be events for a backend.
     if (this.#partsAreDue || this.sockets.mayBeLate(nowMs)) this.schedule(nowMs);
     else this.endParts(nowMs);
     const { channel } = batch;

@@ -65,7 +65,7 @@ export abstract class ObjectHost implements PartedObject {
   /** Whether the directory may have to list the object. Once it has, no event looks at that any more. */
   #mayBeUnlisted = true;
   #awaitsTurn = false;
-  /** Lets in who arrives, also while a frame is on its way. */
+  /** Lets arrivals in, also while a frame is on its way. */
   protected readonly arrivals = new Arrivals({
     nowMs: () => this.platform.nowMs(),
     isSending: () => this.#awaitsTurn,

@@ -99,7 +99,7 @@ export class ObjectUsers {
     return { users: this.#users.present(users, this.#object.sessions()) };
   }
 
-  /** Has the homes told when users' connections have ended, where anybody wants to know. */
+  /** Reports to the homes when users' connections have ended; undefined where nothing needs these reports. */
   #endedUsers(): EndedUsers | undefined {
     const { config, platform, later, sessions, called, node } = this.#object;
     const keepsStatus = config.client.users.status;
@@ -113,7 +113,7 @@ export class ObjectUsers {
       report: (home, wereOnline, left) => {
         called();
         const asked = left.length === 0 ? undefined : { holder: node(), users: left };
-        // Once. A home that doesn't hear it takes the users for online until its next sweep.
+        // This call isn't repeated. A home that doesn't receive it takes the users for online until its next sweep.
         platform.call("ended", home, [wereOnline, asked], limits.objectAnswerMs, () => undefined);
       },
     });
@@ -145,7 +145,7 @@ export class ObjectUsers {
     call(true);
   }
 
-  /** Closes silent connections, which aren't to be told of. */
+  /** Closes silent connections, so that they aren't reported as online. */
   #sweep(): void {
     const nowMs = this.#object.platform.nowMs();
     this.#object.sweep(nowMs);

@@ -15,9 +15,11 @@ export class SocketConnection implements Connection {
   readonly #socket: PlatformSocket;
   readonly #host: SocketHost;
   readonly #oneByOne: boolean;
-  /** Bytes sent since the client was last heard; the backlog's only measure on a runtime without `bufferedAmount`. */
+  /**
+   * Bytes sent since the client last sent something; the backlog's only measure on a runtime without `bufferedAmount`.
+   */
   #unconfirmedBytes = 0;
-  /** When the client was last heard before those bytes were sent, ms since 1970. */
+  /** When the client last sent something before those bytes were sent, ms since 1970. */
   #confirmedAtMs: number | undefined;
   /** When the last frame of the client came, in this instance, ms since 1970. */
   #frameAtMs: number | undefined;
@@ -87,7 +89,7 @@ export class SocketConnection implements Connection {
   backlogBytes(): number {
     const buffered = this.#socket.bufferedAmount;
     if (buffered !== undefined) return buffered + this.#heldBytes;
-    // A client that is heard has taken the frames before, as far as can be known.
+    // If the client has sent something since, it counts as having taken all frames before: nothing better is known.
     const lastHeardMs = this.lastHeardMs();
     if (lastHeardMs !== this.#confirmedAtMs) this.#unconfirmedBytes = 0;
     this.#confirmedAtMs = lastHeardMs;

@@ -36,13 +36,13 @@ import type { HomePart, PartedHome } from "./part.ts";
 import type { Platform } from "./platform.ts";
 
 /**
- * The object of a home, which keeps where a share of all users are connected, and passes orders on to the objects that
+ * The object of a home. A home knows where a share of all users are connected, and passes orders on to the objects that
  * hold the connections (rules U1 to U5). Objects with other names are the shards of the directory, which lists the
- * objects that hold connections (rule U22). `Home` and `Directory` decide; this object lends them storage and the alarm,
- * and makes the calls. It holds no socket, and nothing keeps it awake between calls.
+ * objects that hold connections (rule U22). `Home` and `Directory` decide. This object gives them storage and the
+ * alarm, and makes the calls. It holds no socket, and nothing keeps it awake between calls.
  *
- * Its calls are those of src/contract/object-calls.ts. The platform lets an answer out only once the rows that it speaks
- * of are durable.
+ * Its calls are those of src/contract/object-calls.ts. The platform lets an answer out only once the rows behind it are
+ * durable.
  */
 export class UsersHost implements PartedHome {
   readonly platform: Platform;

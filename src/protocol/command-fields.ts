@@ -28,9 +28,8 @@ import type { Payload } from "./payload.ts";
  *
  * @param command       the command's own fields
  * @param complaints    where all readers of the command leave their complaints, oldest first
- * @param readSubscribe reads a subscribe request, by means of {@link subscribeRequest} and {@link filterTexts}: each
- *                      format has its own order of reading the tags filter, and its own way not to read more of it than
- *                      the limits allow
+ * @param readSubscribe reads a subscribe request, by {@link subscribeRequest} and {@link filterTexts}. Each format
+ *                      reads the tags filter in its own order, and stops at the limits in its own way
  */
 export function readCommand(
   command: FieldReader,

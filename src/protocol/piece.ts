@@ -1,6 +1,7 @@
 /**
- * A text that is put into the JSON text of a value, so that whoever has the value before has the one after. It says all that
- * a delta needs, without either value: making one costs as much as the text is long. All numbers count bytes of UTF-8.
+ * A text that is put into the JSON text of a value. A client that has the value before makes the value after from it. A
+ * delta can be made from the splice alone, without either value, in time proportional to the text. All numbers count
+ * bytes of UTF-8.
  */
 export interface Splice {
   /** As it stands in JSON, between the quotes: well-formed Unicode on one line. */
@@ -18,7 +19,7 @@ export interface Piece {
   readonly key: string;
   /** Which piece since the key's last publication it is, from 1 on. */
   readonly number: number;
-  /** The offset of that publication. Absent: an object of an earlier release has told the piece. */
+  /** The offset of that publication. Absent: an object of an earlier release has sent the piece. */
   readonly base?: number;
   readonly splice: Splice;
 }
@@ -33,10 +34,10 @@ export function joinedPieces(first: Piece, second: Piece): Piece | undefined {
 
 /** How a publication has grown that makes pieces durable. */
 export interface Grown {
-  /** How many pieces of it subscribers with deltas were told before. */
+  /** How many of its pieces were sent to subscribers with deltas before. */
   readonly pieces: number;
   /** From the value of the key's last publication; absent if subscribers may not have that. */
   readonly splice?: Splice;
-  /** From the value with the pieces that were told; absent if none were. */
+  /** From the value with the pieces that were sent; absent if none were sent. */
   readonly rest?: Splice;
 }

@@ -103,7 +103,7 @@ export type PushedSubscription = Pick<
 >;
 
 export interface PresenceResult {
-  /** The clients that are present, in parts that are encoded once for all who get them (rule P5). */
+  /** The clients that are present, in parts that are encoded once for all receivers (rule P5). */
   readonly parts: readonly (readonly ClientInfo[])[];
   /** Whether a gateway didn't answer in time, so that there may be more clients (rule G6). */
   readonly incomplete?: boolean;

@@ -212,11 +212,13 @@ export class CommandExecutor {
   }
 
   /**
-   * Whether a command waits for the connect reply, for reads that are under way (rule B16), or behind one that does, or for
-   * the user's home (rule U39). Until the home has answered, the
-   * client's first subscribes go on, because all that they do is held back. But those with a token wait: the home may know
-   * that the token is invalid (rule U11), and then nothing of the channel may reach the client. So do those about which a
-   * backend is asked: it isn't asked for a blocked user.
+   * Whether a command waits for the connect reply, for reads that are under way (rule B16), for the user's home (rule
+   * U39), or behind a command that waits.
+   *
+   * Until the home has answered, the client's first subscribes go on, because all their effects are held back. But two
+   * kinds wait. A subscribe with a token waits because the home may know that the token is invalid (rule U11), and then
+   * nothing of the channel may reach the client. A subscribe about which a backend is asked waits because no backend is
+   * asked for a blocked user.
    */
   #waitsForConnect(command: Command): boolean {
     const { connecting, held } = this.#session;

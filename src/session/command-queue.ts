@@ -17,8 +17,8 @@
  *       ↓                limit: none of its own, as it holds one for each command, which rule B7 bounds
  *     reply, to the socket
  *
- * CommandQueue and ReplyOrder are in this file. A queue takes memory only while something waits in it, because an
- * object has thousands of connections.
+ * CommandQueue and ReplyOrder are in this file. An object has thousands of connections, so a queue takes memory only
+ * while something waits in it.
  */
 import { limits } from "../limits.ts";
 import { type Command, subscriptionTypes } from "../protocol/command.ts";

@@ -225,7 +225,7 @@ export function passMessage(
   });
 }
 
-/** A client gets no answer to a message: only the log is told of an error. */
+/** A client gets no answer to a message: an error goes to the log only. */
 function refusedSend(session: CommandSession, decision: Decision): Decision {
   if (decision.outcome === "disconnect") return decision;
   if (decision.outcome === "error") {

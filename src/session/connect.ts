@@ -331,7 +331,7 @@ function connectResult(
   return {
     client,
     version,
-    // The client isn't told of an end before which the server asks a backend (rule Q9).
+    // The client doesn't receive the end if the server asks a backend before it (rule Q9).
     ttlSeconds: hooks.refresh === undefined ? ttlSeconds(claims.expireAtSeconds, nowMs) : 0,
     pingSeconds: config.pingIntervalMs / 1000,
     pong,

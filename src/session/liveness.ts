@@ -1,11 +1,12 @@
 /**
- * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5, C5 and Q9). The functions
- * of keep-alive decide, and the session acts. Also which clients are asked for pongs.
+ * The deadlines of a session: those of keep-alive, and the ends of credentials (rules K1 to K5, C5 and Q9). The
+ * functions of keep-alive decide, and the session acts. They also decide which clients are asked for pongs.
  *
- * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: a client whose last
- * ping is more than half an interval old is pinged along with the one that is due, so that one alarm comes to serve
- * them all. Client-driven: the client pings. Either way the platform answers a JSON client's text without waking the
- * object (rule K3), and the object looks at the time of the last answer.
+ * Server-driven: the server sends a ping each interval. All sockets of an object share one tick: when a ping is due,
+ * each client whose last ping is more than half an interval old is pinged as well. So one alarm serves all sockets.
+ *
+ * Client-driven: the client sends the pings. In both cases the platform answers a JSON client's text without waking the
+ * object (rule K3), and the object reads the time of the last answer.
  */
 import { type ChannelOptions, everyOptions, type HookTarget } from "../config/config.ts";
 import { limits } from "../limits.ts";
@@ -110,7 +111,7 @@ export function ttlSeconds(expireAtSeconds: number, nowMs: number): number {
   return boundedTtlSeconds(Math.floor(expireAtSeconds - nowMs / 1_000));
 }
 
-/** What a client is told of so many seconds that are left, or have passed (rule C12). */
+/** The `ttl` that a client receives for a number of seconds that are left, or have passed (rule C12). */
 export function boundedTtlSeconds(leftSeconds: number): number {
   return Math.min(Math.max(1, leftSeconds), limits.ttlSecondsMax);
 }
@@ -219,9 +220,13 @@ export function sendsPongs({ identity, unidirectional }: CommandSession): boolea
 }
 
 /**
- * Whether others may see that the client is there: its user's connections are limited or a backend is told that the user is
- * online, it is present or announced on a channel, or may come to be by the options of a channel to which it can subscribe.
- * Or a feature wants to know what it has got there. The grants of later subscription tokens can't be known here.
+ * Whether others may see that the client is there. They may in these cases:
+ *
+ * - Its user's connections are limited, or a backend gets events of who is online.
+ * - It is present or announced on a channel, or may become so by the options of a channel to which it can subscribe.
+ * - A feature notes what was delivered there.
+ *
+ * The grants of later subscription tokens can't be known here.
  */
 function mayBeSeen({ context, subscriptions }: CommandSession): boolean {
   const { channels, channel, config, deliveries } = context;

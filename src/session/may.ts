@@ -133,7 +133,7 @@ export function maySeePresence(
   return channel.options.presence ? mayHearJoins(channel, caller) : switchedOff("presence");
 }
 
-/** Whether a client that subscribes may ask to hear of joins and leaves: no matter whether presence is on. */
+/** Whether a client that subscribes may ask for joins and leaves, whether presence is on or not. */
 export function mayHearJoins(channel: AskedChannel<PresenceRules>, caller: Caller): May {
   const { options } = channel;
   const permission = {

@@ -35,7 +35,10 @@ export class NamedChannels {
     return isTaken;
   }
 
-  /** Forgets clients who may name as many as new ones and, if there are too many others, those that came first. */
+  /**
+   * Forgets clients that may name as many channels as new ones and, if there are too many others, those that came
+   * first.
+   */
   #forget(nowMs: number): void {
     for (const [namer, bucket] of this.#namers) {
       if (this.#names <= limits.newChannelNamesMax && !bucket.isFull(nowMs)) continue;

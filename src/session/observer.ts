@@ -6,11 +6,11 @@ import type { Command } from "../protocol/command.ts";
 import type { AnsweringSession, Subscription } from "./subscription.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 
-/** Watches one session: hears what its client is told, once its user's home has admitted it. */
+/** Watches one session: is called for what its client receives, once its user's home has admitted the client. */
 export interface SessionObserver {
   /** The connect is accepted, unless it isn't yet, or its user's home is asked. Saying so again does nothing. */
   accepted(): void;
-  /** Subscriptions have begun, and their client will be told, perhaps when the session isn't held any more. */
+  /** Subscriptions have begun. Their client receives the reply now or, if the session is held, afterwards. */
   begun(subscriptions: readonly NamedSubscription[]): void;
   /** @param code why the server ended it; undefined if the client did */
   unsubscribed(channel: string, code: EndCode | undefined): void;
@@ -24,12 +24,12 @@ export interface ObservedSession {
   readonly client: string;
   readonly user: string;
   readonly hasConnected: boolean;
-  /** Whether the user's home is asked: nothing is told until it has answered. */
+  /** Whether the user's home is asked: nothing is sent until it has answered. */
   readonly held: boolean;
   readonly subscriptions: Pick<Subscriptions, "all">;
 }
 
-/** Hears of the subscriptions and the ends of connections of one object, held or not. */
+/** Is called for the subscriptions and the ends of connections of one object, held or not. */
 export interface ClientObserver {
   /** The channel has answered a subscribe. */
   subscribed(
@@ -40,7 +40,7 @@ export interface ClientObserver {
   /**
    * A subscription has ended, and its connection hasn't.
    *
-   * @param code that the client is told; 0 if the client ended it
+   * @param code that the client receives; 0 if the client ended it
    */
   unsubscribed(subscription: NamedSubscription, code: number): void;
   /**

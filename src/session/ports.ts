@@ -95,7 +95,7 @@ export interface SessionContext {
   readonly clientMethods?: ClientMethods;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
-  /** The server's version, as clients are told it; never empty. */
+  /** The server's version, as clients receive it; never empty. */
   readonly version: string;
   /** Whether the server makes subscriptions (rule C9): not on sockets that were opened for one channel. */
   readonly serverSubscriptions: boolean;
@@ -105,7 +105,7 @@ export interface SessionContext {
   readonly channel?: string;
   /** Whether a session that is too large for its attachment can be stored in a row (rule G2). */
   readonly storesRows: boolean;
-  /** Hears of subscriptions and ends of connections; absent where nobody does. */
+  /** Is called for subscriptions and ends of connections; absent where nothing observes them. */
   readonly clients?: ClientObserver;
   /**
    * Does the work after so many ms, and ends the event; after 0 ms others have had a turn. Absent in tests, whose objects
@@ -172,7 +172,7 @@ export interface CommandSession extends PingedSession {
   ): boolean;
   /** Makes a subscription of this session. The caller adds it to `subscriptions`. */
   newSubscription(granted: SubscriptionSnapshot): Subscription;
-  /** Ends the subscription to a channel, if it has begun. The client isn't told. */
+  /** Ends the subscription to a channel, if it has begun. The client receives nothing. */
   leave(channel: string): void;
   /** Ends the subscription to a channel from the server's side, and tells the client. */
   unsubscribe(channel: string, code: UnsubscribeCode): void;
@@ -198,7 +198,7 @@ export interface RunningCommand<Request> {
   readonly session: CommandSession;
   readonly id: number;
   readonly request: Request;
-  /** When it was received, or when somebody has answered who was asked about it; ms since 1970. */
+  /** When it was received, or when the last question about it was answered; ms since 1970. */
   readonly nowMs: number;
   /** Takes the decision, at once or later. It is silent if a reply has been sent by then. */
   readonly done: DecisionDone;
@@ -353,7 +353,7 @@ export interface Approver {
    *
    * @param kept  those of its handshake
    * @param given with the connect command
-   * @returns undefined if they are more than a session can keep (rule B2)
+   * @returns undefined if a session can't keep so many (rule B2)
    */
   headersAtConnect(
     session: CommandSession,
@@ -378,7 +378,7 @@ export interface Refresh {
   isUnderWay(session: CommandSession, channel: string): boolean;
 }
 
-/** A question about a command, and whom it is put to. */
+/** A question about a command, and the target that is asked. */
 export interface Inquiry<Hook extends keyof Questions> {
   readonly hook: Hook;
   readonly question: Questions[Hook];

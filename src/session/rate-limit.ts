@@ -52,11 +52,11 @@ export class CommandRateLimit {
   }
 
   /**
-   * Takes one channel that a granted command makes the server turn to, and to which the connection isn't subscribed (rule
+   * Counts one channel to which the connection isn't subscribed, and whose object a granted command has to call (rule
    * B8).
    *
    * @param shared those of the object's clients
-   * @param namer  whom the channel counts for; undefined for the connection
+   * @param namer  the user, token or address for which the channel counts; undefined for the connection alone
    */
   takeChannel(
     channel: string,
@@ -204,7 +204,7 @@ export class UserRates {
     return buckets.spend(rates, channel, naming, nowMs) !== "refused";
   }
 
-  /** Forgets users who may send as much as new ones and, if all are busy, the one that has been counted longest. */
+  /** Forgets users that may send as much as new ones and, if all are busy, the one that has been counted longest. */
   #makeRoom(nowMs: number): void {
     if (this.#users.size < limits.userRatesMax) return;
     for (const [user, buckets] of this.#users) if (buckets.isFull(nowMs)) this.#users.delete(user);
@@ -225,7 +225,7 @@ export class RateBuckets {
    * @param rates   those of the command's kind
    * @param channel the channel that the command names; "" if it names none
    * @param naming  the namespaces
-   * @returns no-rate: the rates concern other namespaces only
+   * @returns no-rate: the rates hold for other namespaces only
    */
   spend(
     rates: CommandRates,

@@ -39,7 +39,7 @@ export function carryOutRefresh(
   nowMs: number,
 ): Decision {
   const { config, serverSubscriptions } = session.context;
-  // The server refreshes the connection itself, and the client was told of no end (rule Q9).
+  // The server refreshes the connection itself, and the client received no end (rule Q9).
   if (config.hooks.refresh !== undefined)
     return disconnectWith(disconnectCodes.badRequest, "Q9", "a backend is asked");
   const channelsOf = (claims: ConnectionClaims): ServerChannels =>

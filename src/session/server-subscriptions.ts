@@ -92,10 +92,10 @@ export function personalChannel(user: string, { client, channel }: Config): stri
 }
 
 /**
- * Grants a unidirectional client's subscriptions, besides its server-side ones (rule C11). It can't subscribe later, so
- * its connect request names the channels (docs/protocol.md 4.5), or its address names one. Channels that it may not
- * subscribe to are left out. But if that is the channel of its address, the client would get nothing, so it is
- * disconnected.
+ * Grants a unidirectional client's subscriptions, besides its server-side ones (rule C11). The client can't subscribe
+ * later, so its connect request names the channels (docs/protocol.md 4.5), or its address names one. Channels to which
+ * the client may not subscribe are left out. If the channel of its address is one of them, the client is disconnected,
+ * because it would receive nothing.
  *
  * @param given   the client's server-side subscriptions
  * @param address the channel that the client's address names; undefined if it names none

@@ -35,8 +35,8 @@ import { disconnectPush } from "./unidirectional.ts";
  * that is saved, and the times of pings and closes (rules C1 to C11, K1 to K5). `CommandExecutor` carries out its
  * commands.
  *
- * State beyond the snapshot belongs to commands under way, and an object with a command under way doesn't hibernate. So
- * a session that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
+ * All other state belongs to commands under way, and an object with a command under way doesn't hibernate. So a session
+ * that is restored from its snapshot behaves as if the object had never hibernated (rule S2).
  */
 export class Session implements AdmittedSession, SubscriptionSession {
   readonly context: SessionContext;

@@ -18,8 +18,8 @@ import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-n
 import type { PresenceQuestion, SharedPresence } from "../channel/shared-presence.ts";
 
 /**
- * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once,
- * but to questions for who is present (rule P3). Except for {@link resolve}, the methods expect the name of that channel.
+ * The channels of a session in a channel's own object: there is only that one (rule C6), and it replies at once, but to
+ * questions about presence (rule P3). Except for {@link resolve}, the methods expect the name of that channel.
  */
 export class SingleChannel implements Channels {
   readonly #channel: Channel;
@@ -35,7 +35,7 @@ export class SingleChannel implements Channels {
 
   /**
    * @param clock ms since 1970
-   * @param clients hears of subscriptions; absent where nobody does
+   * @param clients is called for subscriptions; absent where nothing observes them
    * @param parts what features keep of the subscriptions
    */
   constructor(

@@ -241,11 +241,11 @@ function sinceOf(
 }
 
 /**
- * Encodes the reply. The channel recovers no more publications than the client may be sent, but in the client's format
- * they may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
+ * Encodes the reply. The channel recovers no more bytes than the client may be sent. But in the client's format the
+ * publications may be larger (payloads as strings, bytes in base64). Then the subscription isn't recovered (rule R4).
  *
- * @returns the message, undefined if the client doesn't want an unrecovered subscription (rule R5); and whether it says what
- *          the channel has replied
+ * @returns the message, undefined if the client doesn't want an unrecovered subscription (rule R5); and whether it has
+ *          the channel's reply
  */
 function subscribedMessage(
   { session, id, request, grant, nowMs }: GrantedSubscribe,

@@ -63,7 +63,7 @@ export class Subscription implements Subscriber {
     return this.#granted;
   }
 
-  /** Whether the client has been told that it is subscribed, or is about to be. */
+  /** Whether the client has received that it is subscribed, or is about to receive it. */
   get begun(): boolean {
     return this.#begun;
   }
@@ -161,7 +161,9 @@ export class Subscription implements Subscriber {
     this.#granted = { ...this.#granted, hasNewest: false };
   }
 
-  /** Stores whether the subscription tracks keys: if these are lost, its client is told so (rule SP8). */
+  /**
+   * Stores whether the subscription tracks keys: if these are lost, the server has to end the subscription (rule SP8).
+   */
   tracksKeys(tracks: boolean): void {
     if (tracks === (this.#granted.tracks === true)) return;
     const { tracks: _, ...others } = this.#granted;

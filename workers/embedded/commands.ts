@@ -20,11 +20,11 @@ import { isBound, unboundIn } from "./bindings.ts";
 import { RealtimeError } from "./realtime-error.ts";
 
 /**
- * Carries out a command of the HTTP API without HTTP: the same parsers, the same calls and the same answers.
+ * Carries out a command of the HTTP API without HTTP, with the same parsers, calls and answers.
  *
  * @param env    of the Worker, with the objects
  * @param params as the body of the request, with its names
- * @param key    whose rights count, and whose name stands in the log
+ * @param key    gives the rights of the caller, and the name for the log
  * @returns the answer's `result`
  * @throws RealtimeError for every other answer
  */

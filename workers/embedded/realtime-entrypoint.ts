@@ -17,15 +17,15 @@ import {
 } from "./realtime-methods.ts";
 
 /**
- * What another Worker of the same account calls by a service binding, without HTTP and without a key:
+ * The operations that another Worker of the same account calls by a service binding, without HTTP and without a key:
  *
  * ```toml
  * services = [{ binding = "REALTIME", service = "mine", entrypoint = "RealtimeEntrypoint", props = { name = "orders" } }]
  * ```
  *
- * It has the operations of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of
- * `http_api.keys`, whose rights count; any other props admit nothing. Without props the caller may do everything, as whoever
- * deploys Workers of the account can.
+ * They are those of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of `http_api.keys`,
+ * and the caller has the rights of that key. Any other props admit nothing. Without props the caller may do everything:
+ * anybody who can deploy Workers of the account could do that anyway.
  */
 export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements RealtimeService {
   publish(

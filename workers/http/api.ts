@@ -170,13 +170,13 @@ function jsonOf(context: Context<AppEnv>): string {
 }
 
 /**
- * Makes the handler of a form of request. Every form takes this path: its commands are parsed, their objects are called,
- * and the answers are written.
+ * Makes the handler of a form of request. For every form it parses the commands, calls their objects and writes the
+ * answers.
  *
  * @param name  of the form or the method, for the log
  * @param read  reads the body, or responds to a request without a usable one
  * @param parse parses the body
- * @param fixed what of the error mode a request can't choose
+ * @param fixed the part of the error mode that a request can't choose
  */
 function handlerOf(
   name: string,
@@ -273,9 +273,8 @@ type Called = { readonly outcome: "called"; readonly collected: CollectedAnswers
 /**
  * Makes the calls of a request, with as many in flight as the queue allows (rule B28). Each call has
  * `limits.objectAnswerMs` from its own start, so that waiting for other calls doesn't shorten it. All calls together
- * have `limits.requestAnswerMs`, however many channels don't answer. A call that couldn't begin by then is answered
- * with an error. The time is enough for 1,000 channels that have to be woken, or for 300 of them if the platform allows
- * only 6 calls at a time.
+ * have `limits.requestAnswerMs`. A call that couldn't begin by then is answered with an error. That time is enough to
+ * wake 1,000 channels, or 300 if the platform allows only 6 calls at a time.
  *
  * @param entries of the whole request
  * @param method of the request, for the log

@@ -75,7 +75,7 @@ export function createApp(): HonoBase<AppEnv> {
   return app;
 }
 
-/** Names a method of the API that there isn't, and the one that was probably meant. Whoever asks for one has a key. */
+/** Answers a request for a method that the API doesn't have, and suggests the nearest name. The caller has a key. */
 function unknownPath({ req }: Context<AppEnv>): Response {
   const [, method] = /^\/api\/(\w{1,64})$/.exec(req.path) ?? [];
   if (method === undefined) return respondNotFound();
@@ -117,9 +117,9 @@ function addTransports(
 }
 
 /**
- * Serves a file of the description of the HTTP API, if `swagger.enabled` is set (rule W8). The files are the same for every
- * deployment, so they need no API key. A page of another origin can neither read nor show them. That they are off isn't
- * logged as a refusal, because scanners of other servers' faults ask for these addresses all the time.
+ * Serves a file of the description of the HTTP API, if `swagger.enabled` is set (rule W8). The files are the same for
+ * every deployment, so they need no API key. A page of another origin can neither read nor show them. A request while
+ * they are off isn't logged as a refusal, because vulnerability scanners ask for these addresses all the time.
  *
  * @param file in `public`, such as "/swagger.html"
  */

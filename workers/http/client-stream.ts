@@ -141,7 +141,7 @@ export class ClientStream {
     }, waitMs);
   }
 
-  /** A runtime that isn't told when a client has gone learns it by writing to the stream (rule T6). */
+  /** Finds out whether the client has gone, on a runtime that notices it only by writing to the stream (rule T6). */
   #probe(): void {
     if (this.#body.waitingBytes === 0) this.#body.write(this.#setup.format.filler);
   }

@@ -1,4 +1,7 @@
-/** The edge refuses clients for which a server of one's own has no file descriptors (rules B10, B30 and B31). Cloudflare has no such bound. */
+/**
+ * The edge refuses clients if a server of one's own has no file descriptors for them (rules B10, B30 and B31).
+ * Cloudflare has no such bound.
+ */
 import type { Context, MiddlewareHandler, Next } from "hono";
 import { type Descriptors, descriptorsOf } from "../platform/descriptors.ts";
 import { offeredToken, tokenRequired } from "./admit.ts";
@@ -53,8 +56,8 @@ async function provesItself(context: Context<AppEnv>): Promise<boolean> {
 }
 
 /**
- * Refuses a client that has proved nothing while descriptors are kept for others (rule B30). Before another silent
- * connection is taken, the oldest is closed if there are many (rule B31).
+ * Refuses a client that has proved nothing, while descriptors are kept for others (rule B30). If there are many silent
+ * connections, the oldest is closed before another one is taken (rule B31).
  *
  * @param isSilent whether the client may send nothing; false if its connect came with the request
  * @returns undefined if the client may come

@@ -2,9 +2,9 @@ import { limits } from "../../src/limits.ts";
 import { elapsed } from "../../src/moment.ts";
 
 /**
- * Lets a bounded number of upgrades in at a time, so that thousands of clients which come at once don't keep this isolate
- * from everything else (rule F14). The others wait in their order, at little cost, and are told to come later when that takes
- * too long.
+ * Lets a bounded number of upgrades in at a time, so that thousands of clients which come at once don't keep this
+ * isolate from everything else (rule F14). The others wait in their order, at little cost. If that takes too long, they
+ * are answered that they have to come later.
  *
  * A request that is cancelled runs no further, and so never leaves. Its place is free again after `limits.upgradeVisitMs`.
  */
@@ -38,7 +38,7 @@ export class Door {
     return visit;
   }
 
-  /** Lets in those for whom there is room, and sends away who has waited for too long. */
+  /** Lets in as many upgrades as there is room for, and refuses those that have waited for too long. */
   #next(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       const isLate = elapsed(first.sinceMs, limits.arrivalWaitMs, Date.now());

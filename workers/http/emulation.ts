@@ -64,8 +64,8 @@ function frameLength({ data }: EmulationRequest): number {
 }
 
 /**
- * The object of a node; undefined for a node that the edge would never give to a client. Naming an object makes it, so
- * whoever names it has proved something before: a session, or a key of the API.
+ * The object of a node; undefined for a node that the edge would never give to a client. Naming an object creates it,
+ * so a client must have proved a session or a key of the API before its node is used here.
  */
 export function objectOf(node: string, { CHANNELS, GATEWAYS }: Env, channels: ChannelConfig) {
   const parsed = parseNodeName(node);

@@ -48,7 +48,9 @@ export const logRefusal: MiddlewareHandler<AppEnv> = async (context, next) => {
     context.res = respondText(res.status, `${text}: ${refusal.reason}`);
 };
 
-/** The statuses whose bodies say nothing of the reason to who may be a stranger, and do to who develops (rule W12). */
+/**
+ * The statuses whose bodies give the reason to developers only, because any other caller may be a stranger (rule W12).
+ */
 const refusalTexts: ReadonlyMap<number, string> = new Map([
   [400, "Bad Request"],
   [401, "Unauthorized"],

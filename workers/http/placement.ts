@@ -213,9 +213,9 @@ async function handOver(
 }
 
 /**
- * Makes the request to the object from scratch, with the headers of the handshake and the handover. So a client can't
- * forge the edge's decisions, and its token and cookies go no further (rule A3). The request has no body, so that it
- * can be sent more than once.
+ * Makes a new request to the object, with the headers of the handshake and the handover only. So a client can't forge
+ * the edge's decisions, and its token and cookies stay at the edge (rule A3). The request has no body, so that it can
+ * be sent more than once.
  *
  * @param request the client's request, or the edge's own for a client without a WebSocket
  */

@@ -12,11 +12,11 @@ import { isDevelopment } from "../platform/configuration.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { Context } from "hono";
 
-/** How a request's errors are told. */
+/** How a request's errors are answered. */
 export interface ErrorMode {
   /** By the status, and not in a body with status 200. */
   readonly transport: boolean;
-  /** With their details in the body, for who develops (rule W12). */
+  /** With their details in the body, for developers (rule W12). */
   readonly detailed: boolean;
 }
 

@@ -67,8 +67,8 @@ interface BufferedStream {
 
 /**
  * The memory that all streams of one isolate may take together for readers that don't read (rules B3 and T3). The
- * runtime may drop a request without a notice. So the budget neither keeps a stream alive nor relies on being told of
- * its end. No request may do I/O of another one. So each stream asks for its share when it gets bytes.
+ * runtime may drop a request without a notice. So the budget neither keeps a stream alive nor relies on a call at its
+ * end. No request may do I/O of another one. So each stream asks for its share when it gets bytes.
  */
 export class StreamBudget {
   readonly #streams = new Set<WeakRef<BufferedStream>>();

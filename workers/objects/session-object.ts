@@ -178,14 +178,15 @@ function isThrown(answer: { readonly outcome: string }): answer is Thrown {
   return answer.outcome === "threw";
 }
 
-/** What the runtime tells of a close; `wasClean` is false if the client sent no close frame. */
+/** What the runtime reports of a close; `wasClean` is false if the client sent no close frame. */
 type SocketClosing = [socket: WebSocket, code: number, reason: string, wasClean: boolean];
 
 /**
  * Refuses a socket: with 413 if the token's claims are too large to be kept, otherwise with 503. If the object is full,
- * the edge tries another one (rules G3, G4). A socket that comes too fast (rule B23), or from an address that has enough
- * of them (rule B13), is told to come later instead, after a random time, so that such sockets don't come together again.
- * Were the edge to try another object, they would come as fast as before, and spread over objects that stay nearly empty.
+ * the edge tries another one (rules G3, G4). It tries no other object for a socket that comes too fast (rule B23), or
+ * from an address that has enough of them (rule B13). Otherwise such sockets would come as fast as before, and spread
+ * over objects that stay nearly empty. Their answer names a random time to wait, so that they don't come together
+ * again.
  */
 function refuse(why: Exclude<Accepted["outcome"], "accepted"> | "too-many"): Response {
   if (why === "too-large")

@@ -6,7 +6,7 @@ import {
   SilentConnections,
 } from "../../src/access/server-descriptors.ts";
 
-/** The variables by which a server of one's own tells of its file descriptors; Cloudflare has no such limit. */
+/** The variables in which a server of one's own gives its file descriptors; Cloudflare has no such limit. */
 export interface DescriptorSettings {
   /** A folder with an entry for each open descriptor of the process. */
   readonly DESCRIPTORS?: Fetcher;
@@ -15,8 +15,8 @@ export interface DescriptorSettings {
 }
 
 /**
- * Keeps the server from running out of file descriptors, at which workerd ends, and all connections with it (rule B10).
- * A connection takes two and an awake channel three.
+ * Keeps the server from running out of file descriptors (rule B10): workerd would end, and all connections with it. A
+ * connection takes two and an awake channel three.
  */
 export class Descriptors {
   /** The silent connections of all objects, which share this process. */

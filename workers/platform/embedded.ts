@@ -2,7 +2,7 @@
 export interface Embedded {
   /** As `[vars.config]`. */
   readonly config: object;
-  /** Whether the Worker's own code says who connects: then tokens need not exist. */
+  /** Whether the Worker's own code authenticates clients: then no token secret is needed. */
   readonly knowsUsers: boolean;
   /** The hooks that are functions of the Worker, as the Worker of a service binding; absent if there are none. */
   readonly hooks?: Service;

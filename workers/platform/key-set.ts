@@ -16,11 +16,11 @@ import { elapsed } from "../../src/moment.ts";
  * The keys of a JWKS, fetched when they are needed (rule A9). One instance serves all requests and objects of an
  * isolate.
  *
- * The platform ties I/O to the request that began it, and cancels that I/O when the request ends, for example because
- * its client has gone. So no request awaits the fetch of another one. A request that finds a fetch in flight waits with
- * a promise and a timer of its own. The request that fetches resolves that promise, which the platform allows across
- * requests since compatibility date 2024-10-14. If that request is gone, the timer resolves it, and the waiting request
- * fetches. The requests share only the result.
+ * The platform ties I/O to the request that began it, and cancels that I/O when the request ends. So no request awaits
+ * the fetch of another one, and the requests share only the result. A request that finds a fetch in flight waits with a
+ * promise and a timer of its own. The request that fetches resolves that promise, which the platform allows across
+ * requests since compatibility date 2024-10-14. If that request has ended, the timer resolves the promise, and the
+ * waiting request fetches.
  */
 export class KeySet implements TokenKeys {
   readonly #fetch: () => Promise<ParsedKeySet>;

@@ -51,14 +51,14 @@ export function parseCallFailure(thrown: unknown, object?: CalledObject): CallFa
 }
 
 /**
- * Makes a call to an object, once, and awaits its answer for at most so many ms. A call that throws leaves a line in
- * the log.
+ * Makes a call to an object, once, and awaits its answer for at most `waitMs`. A call that throws leaves a line in the
+ * log.
  *
  * @param what   for the log: the kind of call
  * @param waitMs if it isn't positive, no call is made
  * @param call   gives undefined if there is no object to be called
  * @param object for the log: the object, if the caller knows it
- * @returns undefined if there is no answer in time: then it is unknown whether the object has carried out the call
+ * @returns undefined if there is no answer in time; the object may have carried out the call all the same
  */
 export async function answerInTime<Answer>(
   what: string,

@@ -32,7 +32,7 @@ export const algorithmNotAllowed = {
 
 /**
  * A key that is imported into WebCrypto once for each algorithm. A key that can't be imported is the operator's fault
- * and not the client's. So clients are told to retry later, and the log names the key once.
+ * and not the client's. So clients get an error that lets them retry later, and the log names the key once.
  */
 export class UsableKey {
   readonly #name: string;

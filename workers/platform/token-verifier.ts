@@ -252,9 +252,9 @@ function invalid(reason: string): { readonly outcome: "invalid"; readonly reason
 }
 
 /**
- * The tokens whose signatures were verified last, so that clients which come back with the tokens that they had cost no
- * verification (rule A37). It knows nothing but that a key has signed these bytes: whoever asks has found out whether the
- * key is in force, and checks the claims again.
+ * The tokens whose signatures were verified last, so that clients that return with the same token cost no verification
+ * (rule A37). An entry means only that a key has signed these bytes. The caller checks before whether the key is in
+ * force, and checks the claims again.
  */
 class RecentTokens {
   /** By token; those used last come last. */

@@ -71,7 +71,7 @@ function decodeSubscribe(request: FieldReader): SubscribeRequest {
 /**
  * Decodes the tags filter of a subscribe request (docs/protocol.md 1.3, FilterNode); undefined if it is absent. A
  * larger or deeper tree than `limits` allows is a complaint, and the rest of it isn't read. Protobuf has its own
- * function: there a node's texts are read before its inner nodes, and inner nodes may be there without being readable.
+ * function, because it reads a node's texts before the inner nodes, and may have inner nodes that can't be read.
  *
  * @param name of the field
  */

@@ -36,8 +36,8 @@ export function parseJsonObject(given: string): JsonObjectText | undefined {
 }
 
 /**
- * The text of one value in a JSON object, as its sender wrote it. As in JSON.parse the last of equal keys counts, and a
- * key matches with whatever escapes it is written.
+ * The text of one value in a JSON object, as its sender wrote it. As in JSON.parse, the last of equal keys counts, and
+ * the escapes in a key make no difference.
  *
  * @param json text that is known to be valid JSON; for any other text the result has no meaning
  * @param path the names of the members that lead to the value, from the root object inwards

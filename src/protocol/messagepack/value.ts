@@ -42,13 +42,17 @@ function isWireValue(value: unknown): value is WireValue {
 
 /**
  * Finds the end of a MessagePack value, and checks the value before any of it is built (rule W6). A library that builds
- * as it reads believes the lengths that a sender states: five bytes can ask for gigabytes. After this check a value has
- * no more elements than bytes.
+ * while it reads trusts the lengths in the input: five bytes can ask for gigabytes. After this check a value has no
+ * more elements than bytes.
  *
- * Besides a value that is cut short, these are refused: extensions, since no message has any; keys that aren't strings;
- * strings that aren't UTF-8, or from which the library would drop a byte order mark; values within more than
- * {@link depthMax} others; and more values than `limits.messagePackValuesMax`, since the smallest ones, of one byte, take
- * a hundred bytes once they are built.
+ * These are refused:
+ *
+ * - a value that is cut short
+ * - extensions, because no message has any
+ * - keys that aren't strings
+ * - strings that aren't UTF-8, or that begin with a byte order mark, which the library would drop
+ * - values within more than {@link depthMax} others
+ * - more values than `limits.messagePackValuesMax`, because a value of one byte takes a hundred bytes once it is built
  *
  * @returns the place after the value that begins at `start`; undefined if the value is refused
  */

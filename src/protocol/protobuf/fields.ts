@@ -73,7 +73,7 @@ export class ProtobufFields implements FieldReader {
     return typeof payload === "string" ? payload : payload.slice();
   }
 
-  /** A part of the message's bytes, not a copy; empty if the field is absent, which can't be told from an empty one. */
+  /** A part of the message's bytes, not a copy; empty if the field is absent or empty, which look the same. */
   bytes(number: number, field: string, complaint = "is not bytes"): Uint8Array {
     return this.#chunks(number, field, complaint).at(-1) ?? new Uint8Array();
   }

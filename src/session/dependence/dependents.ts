@@ -19,11 +19,11 @@ export function isDependent(context: SessionContext, channel: string): boolean {
 }
 
 /**
- * The channel for whose subscribe a command for a channel waits: the other one, because of which the client may have it, while
- * a subscribe to that is under way.
+ * The channel for whose subscribe a command waits. Usually this is the command's own channel. It is another one if the
+ * client may have the command's channel only because of that one, while a subscribe to that one is under way.
  *
  * @param queue   undefined if nothing waits
- * @param channel undefined if the command is for none
+ * @param channel that the command names; undefined if it names none
  */
 export function awaitedChannel(
   context: SessionContext,
