@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { at, entry, read, said, subscribed } from "./support/followed-channel.ts";
+import { at, entry, following, read, said, subscribed } from "./support/followed-channel.ts";
 import { RecordingSubscription } from "./support/recording-subscription.ts";
 
 describe("a gateway's cursor across hibernation", () => {
@@ -92,4 +92,15 @@ describe("a gateway's cursor across hibernation", () => {
       expect(subscriber.received).toEqual(["lost"]);
     },
   );
+
+  it("[L7] signals insufficient state to restored subscribers when another one subscribes and no cursor was saved", () => {
+    const { channel, subscriber } = subscribed(at(5), {}, 0, { attachmentFull: true });
+    channel.hibernate(subscriber);
+    const another = new RecordingSubscription("7");
+    channel.subscribe(another);
+    channel.port.answer(following(at(9), 4));
+    channel.takeStream(5, [10]);
+    expect(subscriber.received).toEqual(["lost"]);
+    expect(another.received).toEqual(["10"]);
+  });
 });
