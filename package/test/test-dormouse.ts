@@ -147,11 +147,12 @@ export class TestDormouse {
    */
   async client({ user, subscribe = [], token, options }: ClientOptions = {}): Promise<TestClient> {
     const { runtime, prefix, withinMs } = this.#setup;
+    const Client = await clientClass();
     const network = await Network.to(() => runtime.url);
     network.lateMs = this.#lateMs;
     const credentials =
       user === undefined ? {} : { getToken: () => Promise.resolve(this.token(user, token)) };
-    const client = await newClient({
+    const client = new Client({
       user: user ?? "a client without a user",
       network,
       path: `${prefix}${websocketPath}`,
@@ -273,11 +274,10 @@ export class TestDormouse {
   }
 }
 
-/** Makes a client of the project's own package, which is in the version that the project's users have. */
-async function newClient(setup: TestClientSetup): Promise<TestClient> {
+/** The class of clients. Its official client is the project's own, in the version that the project's users have. */
+async function clientClass(): Promise<new (setup: TestClientSetup) => TestClient> {
   try {
-    const { TestClient: OfficialClient } = await import("./test-client.ts");
-    return new OfficialClient(setup);
+    return (await import("./test-client.ts")).TestClient;
   } catch (error) {
     if (!String(error).includes("'centrifuge'")) throw error;
     throw new DormouseTestError(

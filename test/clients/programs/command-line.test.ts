@@ -236,12 +236,16 @@ class LinkedPackages {
     symlinkSync(`../${packageName}/dist/dormouse.js`, join(this.#modules, ".bin", "dormouse"));
   }
 
-  /** As `npm install`: what the project's package.json names, and what dormouse's own one does. */
+  /** As `npm install`: what the project's package.json names, and what dormouse's own one does, with its peers. */
   install(): void {
     const files = [this.#project, join(this.#modules, packageName)];
     const [project, dormouse] = files.map((path) => packageOf(path));
-    const names = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
-    for (const name of names) {
+    const { peerDependencies = {}, peerDependenciesMeta = {} } = dormouse ?? {};
+    const peers = Object.keys(peerDependencies).filter(
+      (name) => peerDependenciesMeta[name]?.optional !== true,
+    );
+    const named = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
+    for (const name of [...named, ...peers]) {
       mkdirSync(dirname(join(this.#modules, name)), { recursive: true });
       symlinkSync(join(packageRoot, "node_modules", name), join(this.#modules, name));
     }
@@ -252,6 +256,8 @@ class LinkedPackages {
 interface PackageFile {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 function packageOf(folder: string): PackageFile {

@@ -239,10 +239,18 @@ describe("a Worker of one's own, outside of the repository", () => {
   it("[OW8] is tested with the kit by the runner of Node.js, and by vitest", async () => {
     writeFileSync(join(folder, "orders.test.mjs"), ownTest);
     writeFileSync(join(folder, "orders.spec.mjs"), ownSpec);
-    // They are the repository's, like wrangler: nothing of the package is in them.
-    for (const name of ["wrangler", "vitest"])
+    // They are the repository's: nothing of the package is in them.
+    const link = (name: string): void =>
       symlinkSync(join(packageRoot, "node_modules", name), join(folder, "node_modules", name));
+    for (const name of ["wrangler", "vitest"]) link(name);
     const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
+    const clientless = execute(process.execPath, options, inProject());
+    await expect(clientless).rejects.toThrow(
+      expect.objectContaining({
+        stdout: expect.stringContaining("npm install --save-dev centrifuge"),
+      }),
+    );
+    link("centrifuge");
     const { stdout } = await execute(process.execPath, options, inProject());
     expect(stdout).toContain("# pass 1");
     const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");
