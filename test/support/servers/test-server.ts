@@ -88,14 +88,15 @@ export class TestServer {
    * it two more: for thousands of sockets there are enough only without the proxy.
    */
   async runtimeAddress(): Promise<string> {
-    const origins = new Set<string>();
-    // The harness calls the runtime directly but doesn't reveal its address; the harness's HTTP client does.
-    const note: ChannelListener = (message) => void origins.add(parseOrigin(message));
+    // The harness calls the runtime directly but doesn't reveal its address; the harness's HTTP client does. Other
+    // requests of this process have other paths.
+    const path = `/health?${crypto.randomUUID()}`;
+    let origin: string | undefined;
+    const note: ChannelListener = (message) => (origin ??= originOf(message, path));
     subscribe(requestMade, note);
-    await this.#worker.fetch("/health");
+    await this.#worker.fetch(path);
     unsubscribe(requestMade, note);
-    const [origin, ...others] = origins;
-    if (origin === undefined || others.length > 0) throw new Error("Nobody knows where it listens");
+    if (origin === undefined) throw new Error("Nobody knows where it listens");
     return origin;
   }
 
@@ -238,7 +239,8 @@ const tailWasCut = "exception = workerd/io/trace-stream.c++";
 /** The event for each request that undici, the harness's HTTP client, documents. */
 const requestMade = "undici:request:create";
 
-function parseOrigin(message: unknown): string {
-  const { request }: { request?: { origin?: string | URL } } = Object(message);
-  return String(request?.origin);
+/** The origin of a request that such an event is about; undefined if it has another path. */
+function originOf(message: unknown, path: string): string | undefined {
+  const { request }: { request?: { origin?: string | URL; path?: string } } = Object(message);
+  return request?.path === path ? String(request.origin) : undefined;
 }
