@@ -36,10 +36,21 @@ function valuesOf(section: Section, options: Options): object {
 /** The name of the field that has the value of an option. */
 function fieldOf(name: string, option: Option): string {
   if (option.as !== undefined) return option.as;
-  const field = name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  const field = camelCase(name);
   if (option.is === "duration") return `${field}Ms`;
   return option.is === "whole" ? field + (option.unit ?? "") : field;
 }
+
+/** The name of an option in camel case. Each namespace has the same options, so each name is made once. */
+function camelCase(name: string): string {
+  const known = camelNames.get(name);
+  if (known !== undefined) return known;
+  const made = name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(name, made);
+  return made;
+}
+
+const camelNames = new Map<string, string>();
 
 /** Reads one option. */
 export function readOption<One extends Option>(
