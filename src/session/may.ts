@@ -228,7 +228,7 @@ export function isClosed(
 }
 
 /** The clients to which the namespace allows a command. */
-interface Permission {
+export interface Permission {
   readonly client: boolean;
   readonly subscriber: boolean;
   readonly anonymous: boolean;

@@ -10,6 +10,7 @@ import {
   isPermitted,
   type MayByBackend,
   type NotAllowed,
+  type Permission,
   refused,
 } from "../../session/may.ts";
 import type { MapOptions } from "./config.ts";
@@ -36,15 +37,12 @@ export function maySetKey<Backend>(
   channel: AskedChannel<MapPermissions<Backend>>,
   caller: Caller,
 ): MayByBackend<Backend> {
-  const map = clientsMapOf(channel.options);
-  if (map === undefined) return noClientsMap("Z18");
-  const permission = {
+  return mayChange(channel, caller, "publish", (map) => ({
     client: map.allowPublishForClient,
     subscriber: map.allowPublishForSubscriber,
     anonymous: map.allowPublishForAnonymous,
-  };
-  const isAllowed = isPermitted(channel, caller, "pub", permission);
-  return mayChange(channel, caller, { what: "publish", map, isAllowed, hook: map.publishHook });
+    hook: map.publishHook,
+  }));
 }
 
 /** Whether a client may remove a key of a map. */
@@ -52,15 +50,12 @@ export function mayRemoveKey<Backend>(
   channel: AskedChannel<MapPermissions<Backend>>,
   caller: Caller,
 ): MayByBackend<Backend> {
-  const map = clientsMapOf(channel.options);
-  if (map === undefined) return noClientsMap("Z18");
-  const permission = {
+  return mayChange(channel, caller, "remove", (map) => ({
     client: map.allowRemoveForClient,
     subscriber: map.allowRemoveForSubscriber,
     anonymous: map.allowRemoveForAnonymous,
-  };
-  const isAllowed = isPermitted(channel, caller, "pub", permission);
-  return mayChange(channel, caller, { what: "remove", map, isAllowed, hook: map.removeHook });
+    hook: map.removeHook,
+  }));
 }
 
 /** Whether a client may append to the value of a key: as it may set the key (rule Z45). */
@@ -85,21 +80,21 @@ function noClientsMap(rule: string): NotAllowed {
   return { ...refused(errorCodes.badRequest, rule, because), ofNamespace: true };
 }
 
+/** @param optionsOf the options about the kind of change, as a map has them */
 function mayChange<Backend>(
   channel: AskedChannel<MapPermissions<Backend>>,
   caller: Caller,
-  change: {
-    readonly what: "publish" | "remove";
-    readonly map: ClientsMap<Backend>;
-    readonly isAllowed: boolean;
-    readonly hook: Backend | undefined;
-  },
+  what: "publish" | "remove",
+  optionsOf: (map: ClientsMap<Backend>) => Permission & { readonly hook: Backend | undefined },
 ): MayByBackend<Backend> {
-  const { what, map, isAllowed, hook } = change;
+  const map = clientsMapOf(channel.options);
+  if (map === undefined) return noClientsMap("Z18");
+  const options = optionsOf(map);
+  const { hook } = options;
   const hasKey = map.clientKey !== "user_id" || caller.user !== "";
   if (hasKey && hook !== undefined && !isClosed(channel, caller))
     return { allowed: "asked", by: hook };
-  if (hasKey && hook === undefined && isAllowed) return allowed;
+  if (hasKey && hook === undefined && isPermitted(channel, caller, "pub", options)) return allowed;
   const because = `no map.allow_${what}_for_… option lets this client, or it has no map.client_key`;
   return deniedByOptions("Z18", because);
 }
