@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { packageRoot } from "../../../cli/package-root.ts";
+import { cachedFolder } from "./cached-folder.ts";
 
 /**
  * A folder with the files of Debian's packages, with nothing installed on the machine. It is created on first use, which
@@ -19,20 +19,14 @@ export async function debianFolder(
 ): Promise<string | undefined> {
   if (spawnSync("apt-get", ["--version"]).status !== 0) return undefined;
   const release = spawnSync("cat", ["/etc/os-release"], { encoding: "utf8" }).stdout;
-  const wanted = JSON.stringify([packages, release]);
-  const hash = createHash("sha256").update(wanted).digest("hex").slice(0, 16);
-  const folder = join(environments, hash);
-  if (!existsSync(folder)) await make(folder, packages, kept);
+  const content = JSON.stringify([packages, release]);
+  const folder = await cachedFolder("debian", content, (empty) => unpack(empty, packages, kept));
   return existsSync(join(folder, "usr")) ? folder : undefined;
 }
 
-/**
- * Creates a folder atomically, also if several processes create it at the same time. It stays empty without packages.
- */
-async function make(folder: string, packages: readonly string[], kept: RegExp): Promise<void> {
-  mkdirSync(environments, { recursive: true });
-  const unfinished = mkdtempSync(join(environments, "unfinished-"));
-  const lists = mkdtempSync(join(environments, "lists-"));
+/** Leaves the folder empty without packages. */
+async function unpack(folder: string, packages: readonly string[], kept: RegExp): Promise<void> {
+  const lists = mkdtempSync(join(tmpdir(), "dormouse-lists-"));
   try {
     // Lists of its own, because those of the machine may be missing or old, and none of what the machine has installed.
     mkdirSync(join(lists, "cache", "archives", "partial"), { recursive: true });
@@ -47,11 +41,7 @@ async function make(folder: string, packages: readonly string[], kept: RegExp): 
     const names = neededBy(packages, options).filter((name) => kept.test(name));
     if (names.length > 0) await run("apt-get", [...options, "download", ...names], { cwd: lists });
     for (const file of readdirSync(lists).filter((name) => name.endsWith(".deb")))
-      await run("dpkg-deb", ["--extract", join(lists, file), unfinished]);
-    renameSync(unfinished, folder);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
+      await run("dpkg-deb", ["--extract", join(lists, file), folder]);
   } finally {
     rmSync(lists, { recursive: true });
   }
@@ -67,4 +57,3 @@ function neededBy(packages: readonly string[], options: readonly string[]): read
 
 /** Rejects with the program's standard error. */
 const run = promisify(execFile);
-const environments = join(packageRoot, "node_modules", ".cache", "dormouse-debian");

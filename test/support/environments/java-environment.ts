@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { TestContext } from "vitest";
+import { cachedFolder } from "./cached-folder.ts";
 import { Script } from "./script.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 
@@ -20,10 +20,8 @@ export class JavaEnvironment {
 
   /** Created on first use, which takes a download, and reused from then on. */
   static async open(): Promise<JavaEnvironment> {
-    const hash = createHash("sha256");
-    for (const file of [projectFile, scenarioFile]) hash.update(readFileSync(file));
-    const folder = join(environments, hash.digest("hex").slice(0, 16));
-    if (!existsSync(folder)) await make(folder);
+    const content = [projectFile, scenarioFile].map((file) => readFileSync(file, "utf8")).join("");
+    const folder = await cachedFolder("java", content, compile);
     return new JavaEnvironment([folder, join(folder, "*")].join(delimiter));
   }
 
@@ -41,25 +39,15 @@ export class JavaEnvironment {
   }
 }
 
-/** Creates a folder atomically, also if several processes create it at the same time. */
-async function make(folder: string): Promise<void> {
-  mkdirSync(environments, { recursive: true });
-  const unfinished = mkdtempSync(join(environments, "unfinished-"));
-  try {
-    const project = ["--quiet", "--batch-mode", "--file", projectFile];
-    const gather = ["dependency:copy-dependencies", `-DoutputDirectory=${unfinished}`];
-    await run("mvn", [...project, ...gather]);
-    const classPath = join(unfinished, "*");
-    await run("javac", ["-encoding", "UTF-8", "-cp", classPath, "-d", unfinished, scenarioFile]);
-    renameSync(unfinished, folder);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  }
+async function compile(folder: string): Promise<void> {
+  const project = ["--quiet", "--batch-mode", "--file", projectFile];
+  const gather = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`];
+  await run("mvn", [...project, ...gather]);
+  const classPath = join(folder, "*");
+  await run("javac", ["-encoding", "UTF-8", "-cp", classPath, "-d", folder, scenarioFile]);
 }
 
 /** Rejects with the program's standard error. */
 const run = promisify(execFile);
 const projectFile = join(packageRoot, "test", "clients", "java", "pom.xml");
 const scenarioFile = join(packageRoot, "test", "clients", "java", "Listen.java");
-const environments = join(packageRoot, "node_modules", ".cache", "dormouse-java");

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { TestContext } from "vitest";
+import { cachedFolder } from "./cached-folder.ts";
 import { PythonScript } from "./python-script.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 
@@ -19,9 +19,8 @@ export class PythonEnvironment {
    */
   static async open(): Promise<PythonEnvironment> {
     const version = await pythonVersion();
-    const hash = createHash("sha256").update(readFileSync(requirements)).update(version);
-    const folder = join(environments, hash.digest("hex").slice(0, 16));
-    if (!existsSync(folder)) await make(folder);
+    const content = `${readFileSync(requirements, "utf8")}${version}`;
+    const folder = await cachedFolder("python", content, install);
     return new PythonEnvironment(interpreterOf(folder));
   }
 
@@ -55,22 +54,13 @@ async function pythonVersion(): Promise<string> {
   }
 }
 
-/** Creates an environment atomically, also if several processes create it at the same time. */
-async function make(folder: string): Promise<void> {
-  mkdirSync(environments, { recursive: true });
-  const unfinished = mkdtempSync(join(environments, "unfinished-"));
-  try {
-    await run("python3", ["-m", "venv", unfinished]);
-    const pip = ["-m", "pip", "--disable-pip-version-check"];
-    const python = interpreterOf(unfinished);
-    // Without dependencies, so that every version is pinned; the check finds missing ones.
-    await run(python, [...pip, "install", "--quiet", "--no-deps", "-r", requirements]);
-    await run(python, [...pip, "check"]);
-    renameSync(unfinished, folder);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(folder)) throw error;
-  }
+async function install(folder: string): Promise<void> {
+  await run("python3", ["-m", "venv", folder]);
+  const pip = ["-m", "pip", "--disable-pip-version-check"];
+  const python = interpreterOf(folder);
+  // Without dependencies, so that every version is pinned; the check finds missing ones.
+  await run(python, [...pip, "install", "--quiet", "--no-deps", "-r", requirements]);
+  await run(python, [...pip, "check"]);
 }
 
 function interpreterOf(folder: string): string {
@@ -81,4 +71,3 @@ function interpreterOf(folder: string): string {
 const run = promisify(execFile);
 const scenarios = join(packageRoot, "test", "clients", "python");
 const requirements = join(scenarios, "requirements.txt");
-const environments = join(packageRoot, "node_modules", ".cache", "dormouse-python");
