@@ -1,4 +1,8 @@
-/** The last line of a run of tests, "N passed, N failed", and the sum of several. */
+/**
+ * The last line of a run of tests, "N passed, N failed", and the sum of several. As a program it prints the sum of the runs
+ * whose output is in the files that it is given.
+ */
+import { readFileSync } from "node:fs";
 
 export interface Counts {
   readonly passed: number;
@@ -25,4 +29,9 @@ export function countsIn(outputs: readonly (readonly string[])[]): Counts {
 
 export function closingLine({ passed, failed }: Counts): string {
   return `${passed} passed, ${failed} failed`;
+}
+
+if (import.meta.main) {
+  const outputs = process.argv.slice(2).map((file) => readFileSync(file, "utf8").split("\n"));
+  console.log(closingLine(countsIn(outputs)));
 }

@@ -1,3 +1,4 @@
+import { closingLine } from "../../cli/check/closing-lines.ts";
 import type { Reporter, TestModule } from "vitest/node";
 
 /** Ends the output of a run with one plain line for scripts: "N passed, N failed". */
@@ -17,6 +18,6 @@ export class ClosingLineReporter implements Reporter {
       if (module.state() === "failed" && module.errors().length > 0) failed++;
     }
     // After the default reporter's own summary.
-    process.once("exit", () => console.log(`${passed} passed, ${failed} failed`));
+    process.once("exit", () => console.log(closingLine({ passed, failed })));
   }
 }
