@@ -28,8 +28,8 @@ import { Inbox } from "../../support/inbox.ts";
 import { freePort } from "../../support/servers/listen.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
+import { linkPackage } from "../../support/environments/installed-example.ts";
 import { packedInto } from "../../support/environments/packed-package.ts";
-import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 
 const execute = promisify(execFile);
@@ -245,10 +245,7 @@ class LinkedPackages {
       (name) => peerDependenciesMeta[name]?.optional !== true,
     );
     const named = Object.keys({ ...project?.devDependencies, ...dormouse?.dependencies });
-    for (const name of [...named, ...peers]) {
-      mkdirSync(dirname(join(this.#modules, name)), { recursive: true });
-      symlinkSync(join(packageRoot, "node_modules", name), join(this.#modules, name));
-    }
+    for (const name of [...named, ...peers]) linkPackage(this.#project, name);
     symlinkSync("../wrangler/bin/wrangler.js", join(this.#modules, ".bin", "wrangler"));
   }
 }

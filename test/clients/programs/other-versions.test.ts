@@ -1,20 +1,17 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { packageRoot } from "../../../cli/package-root.ts";
-import { packageName } from "../../../src/version.ts";
-import { packedInto } from "../../support/environments/packed-package.ts";
+import { installExample, linkPackage } from "../../support/environments/installed-example.ts";
 
 const execute = promisify(execFile);
-const example = join(packageRoot, "examples", "own-worker");
 const own: PackageFile = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8"));
 
 interface PackageFile {
   readonly peerDependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 /** The project's Worker, as the kit runs it, with a client of the project's own. */
@@ -49,24 +46,8 @@ describe("a project with other versions of what the package shares with it", () 
   ])(
     "[OW12] has one hono: %s",
     async (_, versions) => {
-      const archive = await packedInto(folder);
-      cpSync(example, folder, { recursive: true });
-      const dependencies = { ...versions, [packageName]: `file:${archive}` };
-      // Wrangler is the repository's: it would take most of the time.
-      const { "@cloudflare/workers-types": types, typescript } = own.devDependencies;
-      const devDependencies = { "@cloudflare/workers-types": types, typescript };
-      const project = {
-        name: "shop",
-        private: true,
-        type: "module",
-        dependencies,
-        devDependencies,
-      };
-      writeFileSync(join(folder, "package.json"), JSON.stringify(project));
-      const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-      await execute("npm", install, { cwd: folder });
-      const wrangler = join("node_modules", "wrangler");
-      symlinkSync(join(packageRoot, wrangler), join(folder, wrangler));
+      await installExample(folder, "own-worker", versions);
+      linkPackage(folder, "wrangler");
       const { stdout: copies } = await execute("npm", ["query", "#hono"], { cwd: folder });
       const found: readonly { readonly location: string }[] = JSON.parse(copies);
       expect(found.map(({ location }) => location)).toEqual([join("node_modules", "hono")]);

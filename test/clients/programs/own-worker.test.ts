@@ -1,14 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -17,7 +9,7 @@ import { gzipSync } from "node:zlib";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
-import { packedInto } from "../../support/environments/packed-package.ts";
+import { installExample, linkPackage } from "../../support/environments/installed-example.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
@@ -140,19 +132,9 @@ let port: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  archive = await packedInto(folder);
-  cpSync(example, folder, { recursive: true });
+  archive = await installExample(folder, "own-worker");
   const main = join(folder, "src", "index.ts");
   writeFileSync(main, withMiddleware(readFileSync(main, "utf8")));
-  // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
-  const file = join(folder, "package.json");
-  const { wrangler: _, ...devDependencies } = packageOf(file).devDependencies;
-  const { dependencies } = packageOf(file);
-  const versions = { ...dependencies, [packageName]: `file:${archive}` };
-  const own = { ...packageOf(file), dependencies: versions, devDependencies };
-  writeFileSync(file, JSON.stringify(own, undefined, 2));
-  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-  await execute("npm", install, { cwd: folder });
 }, 300_000);
 afterAll(async () => {
   if (running?.pid !== undefined) {
@@ -240,9 +222,7 @@ describe("a Worker of one's own, outside of the repository", () => {
     writeFileSync(join(folder, "orders.test.mjs"), ownTest);
     writeFileSync(join(folder, "orders.spec.mjs"), ownSpec);
     // They are the repository's: nothing of the package is in them.
-    const link = (name: string): void =>
-      symlinkSync(join(packageRoot, "node_modules", name), join(folder, "node_modules", name));
-    for (const name of ["wrangler", "vitest"]) link(name);
+    for (const name of ["wrangler", "vitest"]) linkPackage(folder, name);
     const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
     const clientless = execute(process.execPath, options, inProject());
     await expect(clientless).rejects.toThrow(
@@ -250,7 +230,7 @@ describe("a Worker of one's own, outside of the repository", () => {
         stdout: expect.stringContaining("npm install --save-dev centrifuge"),
       }),
     );
-    link("centrifuge");
+    linkPackage(folder, "centrifuge");
     const { stdout } = await execute(process.execPath, options, inProject());
     expect(stdout).toContain("# pass 1");
     const vitest = join(folder, "node_modules", "vitest", "vitest.mjs");

@@ -1,13 +1,12 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
-import { packedInto } from "../../support/environments/packed-package.ts";
+import { installExample } from "../../support/environments/installed-example.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
-import { packageName } from "../../../src/version.ts";
 
 const execute = promisify(execFile);
 const template = join(packageRoot, "examples", "template");
@@ -16,16 +15,7 @@ let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  const archive = await packedInto(folder);
-  cpSync(template, folder, { recursive: true });
-  const file = join(folder, "package.json");
-  // Wrangler is the repository's: it would take most of the time, and nothing of the package is in it.
-  const text = readFileSync(file, "utf8")
-    .replace(`"${packageName}": "0.1.0"`, `"${packageName}": "file:${archive}"`)
-    .replace(/,\s+"wrangler": "[\d.]+"/, "");
-  writeFileSync(file, text);
-  const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-  await execute("npm", install, { cwd: folder });
+  await installExample(folder, "template");
 }, 300_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
