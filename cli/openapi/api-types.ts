@@ -9,53 +9,71 @@ import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { packageRoot } from "../package-root.ts";
 import { commentText, typeName, type TypeSchema, typeText } from "./type-text.ts";
 
-const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
-
-/** The text of the file, before it is formatted. */
-export function apiTypes(): string {
+/** The texts of the files, before they are formatted, by their names. Each schema is in the file of the first that uses it. */
+export function apiTypes(): ReadonlyMap<string, string> {
   const { schemas } = document().components;
-  const names = operationNames().filter(isCommandName);
-  const used = new Map<string, TypeSchema>();
-  const use = (schema: TypeSchema | undefined): void => {
-    for (const name of referencesIn(schema)) {
-      const found = schemas[name];
-      if (found === undefined || used.has(name)) continue;
-      used.set(name, found);
-      use(found);
-    }
+  const methods = operationNames().filter(isCommandName);
+  const placed = new Map<string, string>();
+  const place = (name: string, file: string): void => {
+    const schema = schemas[name];
+    if (schema === undefined || placed.has(name)) return;
+    placed.set(name, file);
+    for (const one of referencesIn(schema)) place(one, file);
   };
-  const rows = names.map((name) => {
-    const base = pascal(name);
-    const [request, result] = [`${base}Request`, `${base}Result`];
-    const hasResult = schemas[result] !== undefined;
-    const refs = [request, ...(hasResult ? [result] : [])].filter((one) => one in schemas);
-    for (const one of refs) use({ $ref: `#/${one}` });
-    return {
-      name,
-      request: request in schemas ? typeName(request) : "object",
-      result: hasResult ? typeName(result) : "object",
-    };
+  const rows = methods.map((name) => {
+    const [request, result] = [`${pascal(name)}Request`, `${pascal(name)}Result`];
+    const isInspection = name === "why" || name === "inspect";
+    place(request, isInspection ? "api-inspections.ts" : "api-requests.ts");
+    place(result, isInspection ? "api-inspections.ts" : "api-results.ts");
+    return { name, request, result };
   });
-  const types = [...used].map(
-    ([name, schema]) => `${commentText(schema.description)}${declared(name, schema)}\n`,
+  const files = Map.groupBy(placed.keys(), (name) => placed.get(name) ?? "");
+  const imports = (needed: ReadonlySet<string>, into: string): string =>
+    Array.from(files, ([file, names]) => {
+      const types = names.filter((name) => needed.has(name)).map((name) => typeName(name));
+      return file === into || types.length === 0
+        ? ""
+        : `import type { ${types.join(", ")} } from "./${file}";\n`;
+    }).join("");
+  const named = new Set(rows.flatMap(({ request, result }) => [request, result]));
+  const fromElsewhere = [...placed].flatMap(([name, file]) =>
+    referencesIn(schemas[name]).filter((one) => placed.get(one) !== file),
   );
-  const table = (title: string, comment: string, of: "request" | "result"): string =>
-    `${commentText(comment)}export interface ${title} {\n${rows.map((row) => `readonly ${row.name}: ${row[of]};\n`).join("")}}\n`;
-  return [
-    heading,
+  const exported = new Set([...named, ...fromElsewhere]);
+  const texts = Array.from(files, ([file, names]) => {
+    const types = names.map((name) => {
+      const keyword = exported.has(name) ? "export " : "";
+      return declared(name, schemas[name] ?? {}, keyword);
+    });
+    const needed = new Set(names.flatMap((name) => referencesIn(schemas[name])));
+    return [file, `${heading}${imports(needed, file)}\n${types.join("\n")}`] as const;
+  });
+  const table = (title: string, comment: string, of: "request" | "result"): string => {
+    const members = rows.map((row) => {
+      const type = row[of] in schemas ? typeName(row[of]) : "object";
+      return `readonly ${row.name}: ${type};\n`;
+    });
+    return `${commentText(comment)}export interface ${title} {\n${members.join("")}}\n`;
+  };
+  const tables = [
     table("ApiRequests", "The request of each method of the HTTP API, in its names.", "request"),
-    "\n",
     table("ApiResults", "The `result` of each method's answer.", "result"),
-    "\n",
-    types.join("\n"),
-  ].join("");
+  ];
+  return new Map([
+    ["api-types.ts", `${heading}${imports(named, "api-types.ts")}\n${tables.join("\n")}`],
+    ...texts,
+  ]);
 }
 
-function declared(name: string, schema: TypeSchema): string {
+const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
+
+function declared(name: string, schema: TypeSchema, keyword: string): string {
   const text = typeText(schema);
-  return text.startsWith("{") && text.endsWith("}") && schema.type === "object"
+  const isInterface = text.startsWith("{") && text.endsWith("}") && schema.type === "object";
+  const declaration = isInterface
     ? `interface ${typeName(name)} ${text}`
     : `type ${typeName(name)} = ${text};`;
+  return `${commentText(schema.description)}${keyword}${declaration}\n`;
 }
 
 /** The names of the schemas that a schema refers to. */

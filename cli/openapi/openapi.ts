@@ -29,8 +29,11 @@ writeFiles(
   })),
 );
 if (folder === own) {
-  const shown = "workers/embedded/api-types.ts";
-  const path = join(packageRoot, shown);
-  writeFiles([{ path, shown, contents: apiTypes(), replaces: true }]);
-  execFileSync("npx", ["oxfmt", shown], { cwd: packageRoot, stdio: "inherit" });
+  const files = Array.from(apiTypes(), ([name, contents]) => {
+    const shown = `workers/embedded/${name}`;
+    return { path: join(packageRoot, shown), shown, contents, replaces: true };
+  });
+  writeFiles(files);
+  const shown = files.map((file) => file.shown);
+  execFileSync("npx", ["oxfmt", ...shown], { cwd: packageRoot, stdio: "inherit" });
 }

@@ -5,10 +5,10 @@ import { expect, it } from "vitest";
 import { apiTypes } from "../../../../cli/openapi/api-types.ts";
 import { packageRoot } from "../../../../cli/package-root.ts";
 
-it("the types of the package's methods are those of the HTTP API", () => {
-  const file = "workers/embedded/api-types.ts";
+it.each([...apiTypes()])("the types in %s are those of the HTTP API", (name, text) => {
+  const file = `workers/embedded/${name}`;
   const formatter = join(packageRoot, "node_modules", ".bin", "oxfmt");
   const options = ["-c", join(packageRoot, ".oxfmtrc.json"), `--stdin-filepath=${file}`];
-  const formatted = execFileSync(formatter, options, { input: apiTypes(), encoding: "utf8" });
+  const formatted = execFileSync(formatter, options, { input: text, encoding: "utf8" });
   expect(formatted).toBe(readFileSync(join(packageRoot, file), "utf8"));
 });
