@@ -116,7 +116,7 @@ function joined(one: Options, other: Options): Options {
   return all;
 }
 
-/** What Dormouse refuses of a backend. */
+/** The options of a backend that Dormouse refuses. */
 const backend = section(
   { texts: "grpc_metadata" },
   {
@@ -225,7 +225,7 @@ const untaken = `grpc_api webtransport uni_grpc opentelemetry graphite clickhous
 /** Sections without a switch, from which nothing is taken over. */
 const settings = "http_server log engine controller usage_stats node shutdown".split(" ");
 
-/** What Centrifugo has and Dormouse hasn't. */
+/** The options of Centrifugo that Dormouse doesn't have. */
 const refused = options(
   { boolean: "enable_unreleased_features", text: "pid_file" },
   {

@@ -1,5 +1,5 @@
 /**
- * What a schema can say of several options of one section: an option that needs others. What joins sections, or compares
+ * The conditions of the schema about several options of one section: an option that needs others. Rules that join sections, or compare
  * values, only the server checks.
  */
 import type { Option, Options } from "../../src/config/option.ts";

@@ -48,8 +48,9 @@ function configurationTable(name: string): string {
 }
 
 function compatibilityTable(name: string): string {
-  const { unsupported = {}, prefix = "" } = tableNamed(name);
-  const known = rowsOf(tableNamed(name)).map((row) => [row.shown, differenceOf(row)] as const);
+  const table = tableNamed(name);
+  const { unsupported = {}, prefix = "" } = table;
+  const known = rowsOf(table).map((row) => [row.shown, differenceOf(row)] as const);
   const others = Object.entries(unsupported).map(([key, row]) => {
     const isPro = row.refusal.includes("Centrifugo PRO");
     return [prefix + key, refusalOf(row), isPro ? " (PRO)" : ""] as const;
@@ -60,7 +61,7 @@ function compatibilityTable(name: string): string {
   return `| Option | Dormouse |\n| --- | --- |\n${rows.join("")}`;
 }
 
-/** What differs from Centrifugo in an option that Dormouse has. */
+/** The cell about an option that Dormouse has: its differences from Centrifugo. */
 function differenceOf({ option, said, isOwn }: TableRow): string {
   const bounds = boundsOf(option);
   const all = [isOwn ? "Dormouse's own" : "", said.differs ?? "", bounds].filter(
@@ -69,7 +70,7 @@ function differenceOf({ option, said, isOwn }: TableRow): string {
   return all.length === 0 ? "yes" : `yes: ${all.join("; ")}`;
 }
 
-/** What becomes of an option that Dormouse doesn't have. */
+/** The cell about an option that Dormouse doesn't have: whether it is ignored or refused, and why. */
 function refusalOf({ refusal, accepted, because, switched }: UnsupportedKey): string {
   if (because !== undefined) {
     const where = Array.isArray(accepted) ? `, where it is ${listed(accepted)}` : "";

@@ -22,13 +22,13 @@ import * as queues from "../../src/features/queues/config.ts";
 import * as polls from "../../src/features/shared-polls/config.ts";
 import { packageRoot } from "../package-root.ts";
 
-/** What the comment above an option's row says. */
+/** The parts of the comment above an option's row. */
 export interface Sentence {
   /** One line of Markdown, whose links lead from `docs`. */
   readonly text: string;
-  /** What stands for the default in tables, where it isn't a value. */
+  /** The text for the default in tables, where the default isn't a value. */
   readonly default?: string;
-  /** What differs from Centrifugo, where bounds don't say it. */
+  /** The difference from Centrifugo, beside that of the bounds. */
   readonly differs?: string;
 }
 

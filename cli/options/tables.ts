@@ -1,4 +1,4 @@
-/** Which tables of options the documents have, and which options of Centrifugo stand in them that Dormouse doesn't have. */
+/** The tables of options in the documents: where each table's options stand, and the refused options of Centrifugo in it. */
 import type { Options } from "../../src/config/option.ts";
 import {
   type UnsupportedKeys,
@@ -30,9 +30,9 @@ import { below, optionsAt, type PlacedOption, placedOptions } from "./tree.ts";
 
 /** A table of the documents. */
 interface Table {
-  /** Where its options stand in the configuration. */
+  /** The path of its options in the configuration. */
   readonly at: string;
-  /** What stands before their names. */
+  /** The text before their names. */
   readonly prefix?: string;
   /** The options that are in it, by what their names begin with; absent: all but those of `others`. */
   readonly only?: readonly string[];

@@ -1,4 +1,4 @@
-/** What a row says in words, for the documents, the schema and the types. */
+/** The words of a row, for the documents, the schema and the types. */
 import type { Option } from "../../src/config/option.ts";
 import type { Sentence } from "./sentences.ts";
 

@@ -18,7 +18,7 @@ export const nameOptions = {
   user_separator: { is: "text", default: "," },
 } as const satisfies Options;
 
-/** What namespaces that don't say it inherit from `channel`. */
+/** The options of `channel` that a namespace inherits unless it sets them itself. */
 export const inheritedOptions = {
   /** The value for namespaces that don't set it. */
   history_meta_ttl: { is: "duration", default: 2_592_000_000 },
@@ -30,7 +30,7 @@ export const inheritedOptions = {
   publication_data_format: { is: "choice", of: ["", "json", "json_object", "binary"] },
 } as const satisfies Options;
 
-/** What a namespace says of the names of its channels, and for how long it keeps their positions. */
+/** The options of a namespace about the names of its channels, and how long their positions are kept. */
 export const lastingOptions = {
   /**
    * The time after the newest publication for which the channel's epoch and offset are kept; then the channel's storage is
@@ -48,7 +48,7 @@ export const lastingOptions = {
   channel_regex: { is: "text", read: readPattern },
 } as const satisfies Options;
 
-/** What channels whose type is `stream` may have; some of it is for channels of other types, too (docs/protocol.md 5.6). */
+/** The options of channels with the type `stream`. Channels of other types take some of them (docs/protocol.md 5.6). */
 export const streamOptions = {
   /** The subscribers of a channel can be queried. */
   presence: { is: "boolean" },
@@ -100,7 +100,7 @@ export const streamOptions = {
   allow_tags_filter: { is: "boolean" },
 } as const satisfies Options;
 
-/** Who may do what in the channels of a namespace. */
+/** The permissions of clients in the channels of a namespace. */
 export const permissionOptions = {
   /** Clients may subscribe without a subscription token. */
   allow_subscribe_for_client: { is: "boolean" },
@@ -126,7 +126,7 @@ export const permissionOptions = {
   allow_history_for_anonymous: { is: "boolean" },
 } as const satisfies Options;
 
-/** What the data of publications has to be. */
+/** The options about the data of publications. */
 export const dataOptions = {
   /**
    * `""`: any bytes, at least one; `"json"`: any JSON; `"json_object"`: a JSON object; `"binary"`: any bytes, or none. JSON

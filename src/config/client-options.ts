@@ -148,7 +148,7 @@ export const sessionOptions = {
   insecure: { is: "boolean", development: "lets every client do everything" },
   /**
    * An upgrade request without a valid token is answered 401, and reaches no object. Without it, a WebSocket's token may come
-   * in the connect command, and its object is awake until then. What a backend gives
+   * in the connect command, and its object is awake until then. A backend's answer
    * [at the upgrade](hooks.md#asking-at-the-upgrade) takes the place of the token.
    */
   require_edge_token: { is: "boolean", own: true },

@@ -59,7 +59,7 @@ export interface HookTarget {
   readonly includesMeta: boolean;
 }
 
-/** Where a backend is. */
+/** The address of a backend. */
 export type HookEndpoint =
   | { readonly kind: "url"; readonly url: string }
   /** Another Worker of the account: the name of its binding, and the entrypoint that the binding has to name. */
@@ -70,7 +70,7 @@ export type HookRefusal =
   | { readonly outcome: "error"; readonly error: ErrorCode }
   | { readonly outcome: "disconnect"; readonly code: DisconnectCode };
 
-/** Which transports beside WebSocket are on. */
+/** The transports beside WebSocket, and whether each is on. */
 export interface TransportsConfig extends Values<typeof transportOptions> {}
 
 /** The section `client` (docs/protocol.md 5.7). */
@@ -84,7 +84,7 @@ export interface ClientConfig
   readonly subscriptionToken?: TokenConfig;
 }
 
-/** Which tokens are accepted (docs/protocol.md 5.1 and 5.3). */
+/** The rules by which the server accepts tokens (docs/protocol.md 5.1 and 5.3). */
 export interface TokenConfig extends TokenRules, Values<typeof issuerClaimOptions> {
   /** Dormouse's own: the issuers, each with keys and rules of its own (rule A15). If there are any, nothing else is set. */
   readonly issuers: readonly IssuerConfig[];

@@ -92,7 +92,7 @@ function valueOf(section: Section, name: string, option: Option): OptionValue {
   }
 }
 
-/** What is read of "". */
+/** The value that stands for "". */
 function emptyValue({ optional, zeroIs = "" }: TextOption | ChoiceOption): string | undefined {
   return optional === true ? undefined : zeroIs;
 }

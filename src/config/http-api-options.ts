@@ -35,7 +35,7 @@ export const apiKeyOptions = {
   secret: { is: "text", secret: "API_KEY" },
 } as const satisfies Options;
 
-/** What each of `http_api.keys` admits. Which methods there are is known to whoever reads them. */
+/** The rights of each of `http_api.keys`. The reader of these rows supplies the names of the methods. */
 export const apiKeyRightOptions = {
   /**
    * The methods of the API that the key admits, or `["*"]` for all, also those of later releases. The commands of a `batch`

@@ -1,5 +1,5 @@
 /**
- * What the configuration can say, as rows: one for each option, with its sentence as a comment. From the rows are made the
+ * The kinds of options. Each option is a row, with its sentence as a comment. From the rows are made the
  * reader, the types of what is read and of what an operator writes, the schema for editors and the tables of the documents.
  */
 import type { Section } from "./section.ts";
@@ -20,7 +20,7 @@ export type Option =
   | SectionOption
   | SectionsOption;
 
-/** What an option of any kind may say of itself. */
+/** The members that a row of any kind may have. */
 interface AnyOption {
   /** Dormouse's own: Centrifugo has no option of this name. So are all options of a section that is. */
   readonly own?: true;
@@ -50,7 +50,7 @@ export interface WholeNumberOption extends AnyOption {
   readonly min: number;
   /** If absent, the largest safe integer. */
   readonly max?: number;
-  /** What 0 stands for. */
+  /** The value that 0 stands for. */
   readonly zeroIs?: number;
   /** Ends the name of the field. */
   readonly unit?: "Bytes" | "Seconds";
@@ -65,7 +65,7 @@ export interface DurationOption extends AnyOption {
   readonly max?: number;
   /** The value is sent to clients, in seconds. */
   readonly wholeSeconds?: true;
-  /** What 0 stands for. */
+  /** The value that 0 stands for. */
   readonly zeroIs?: number;
 }
 
@@ -79,7 +79,7 @@ export interface TextOption extends AnyOption {
   readonly meaning?: string;
   /** "" is as if the option were absent. */
   readonly optional?: true;
-  /** What "" stands for. */
+  /** The value that "" stands for. */
   readonly zeroIs?: string;
   /** The value is the name of a secret of the Worker: what it begins with, before a `_`. */
   readonly secret?: string;
@@ -92,7 +92,7 @@ export interface ChoiceOption extends AnyOption {
   readonly of: readonly [string, ...string[]];
   /** "" is as if the option were absent. */
   readonly optional?: true;
-  /** What "" stands for. */
+  /** The value that "" stands for. */
   readonly zeroIs?: string;
 }
 
@@ -129,7 +129,7 @@ interface SectionsOption extends AnyOption {
   readonly of: Options;
 }
 
-/** What is read of a section, by the names of the fields. A value that may be missing is an optional field. */
+/** The values of a section's options, by the names of their fields. A value that may be missing is an optional field. */
 export type Values<Of extends Options> = {
   readonly [
     Name in keyof Of & string as undefined extends ValueOf<Of[Name]>
@@ -188,7 +188,7 @@ type Camel<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${First}${Capitalize<Camel<Rest>>}`
   : Name;
 
-/** What an operator may write in a section. The comments of the rows are those of the members. */
+/** The form in which an operator writes a section. The members have the comments of the rows. */
 export type WrittenOptions<Of extends Options> = {
   readonly [Name in keyof Of]?: WrittenValue<Of[Name]>;
 };

@@ -100,7 +100,7 @@ function readConfig(root: Section): Config {
   return config;
 }
 
-/** What stands at the top level because it concerns several sections. */
+/** The options that stand at the top level because they concern several sections. */
 export const rootOptions = {
   /**
    * For `npm run serve` and `npm start` only: hooks and events may go to `http` URLs of any host

@@ -15,7 +15,7 @@ declare module "./config.ts" {
   }
 }
 
-/** Where objects are kept. */
+/** The place of objects. */
 export interface ObjectPlacement {
   /** The platform never keeps or runs the objects outside of it; absent: anywhere. */
   readonly jurisdiction?: Jurisdiction;
@@ -55,7 +55,7 @@ const locations = [
   "me",
 ] as const;
 
-/** Where the objects of the server, or of a namespace's channels, are. */
+/** The options about the place of objects: of the server's, or of those of a namespace's channels. */
 export const objectPlacementOptions = {
   /**
    * `"eu"`, `"us"`, `"fedramp"` or `"fedramp-high"`: the objects are kept and run there only; `"none"`: anywhere, and changes
@@ -73,7 +73,7 @@ export const objectPlacementOptions = {
   location: { is: "choice", optional: true, of: ["", ...locations] },
 } as const satisfies Options;
 
-/** What the section `placement` has beside them. */
+/** The other options of the section `placement`. */
 export const serverPlacementOptions = {
   /**
    * The same as `location` for the gateways of all clients.
@@ -82,7 +82,7 @@ export const serverPlacementOptions = {
    */
   gateway_location: { is: "choice", optional: true, of: ["", ...locations] },
   /**
-   * What `jurisdiction` was until now: one of its values, or `"new"` for a server that keeps nothing yet. It admits a change
+   * The value of `jurisdiction` until now: one of its values, or `"new"` for a server that keeps nothing yet. It admits a change
    * (rule PL5).
    *
    * @default none

@@ -4,7 +4,7 @@ import type { Options } from "./option.ts";
 import type { Section } from "./section.ts";
 import { unsupportedRateLimits } from "./unsupported.ts";
 
-/** How fast commands may come, of each kind by its name, and of all by "total" (rule B21). */
+/** The rates of commands: of each kind by its name, and of all kinds by "total" (rule B21). */
 export interface RateLimits {
   /** Those of one connection. */
   readonly rateLimit: ReadonlyMap<string, CommandRates>;
@@ -18,7 +18,7 @@ export interface RateLimits {
  */
 export type CommandRates = ReadonlyMap<string, readonly Rate[]>;
 
-/** How often something may be done. */
+/** One rate. */
 export interface Rate {
   /** How many times at once. */
   readonly burst: number;
@@ -37,7 +37,7 @@ export const bucketOptions = {
   interval: { is: "duration", default: 1_000, min: 1_000, max: limits.rateIntervalMsMax },
 } as const satisfies Options;
 
-/** Whether rates hold. */
+/** The switch of a set of rates. */
 export const switchOptions = {
   /** Has to be `true` where there are buckets, and only there. */
   enabled: { is: "boolean" },

@@ -37,13 +37,13 @@ export const publicKeyOptions = {
   jwks_public_endpoint: { is: "text", read: readJwksEndpoint },
 } as const satisfies Options;
 
-/** How long the previous secret of a section, or of one of its issuers, is valid. */
+/** The option about the previous secret of a section, or of one of its issuers. */
 export const previousSecretOptions = {
   /** The time until which the previous secret is valid, in seconds since 1970; 0 means as long as the secret is set. */
   hmac_previous_secret_key_valid_until: { is: "whole", default: 0, min: 0, unit: "Seconds" },
 } as const satisfies Options;
 
-/** What the claims of a section's tokens, or of one of its issuers, have to be. */
+/** The options about claims that the tokens of a section, or of one of its issuers, must have. */
 export const claimOptions = {
   /** The text that one of the token's audiences (`aud`) has to equal. */
   audience: { is: "text", optional: true },
@@ -53,7 +53,7 @@ export const claimOptions = {
   user_id_claim: { is: "text", zeroIs: "sub" },
 } as const satisfies Options;
 
-/** What a section of tokens says of `iss`. */
+/** The options of a section of tokens about `iss`. */
 export const issuerClaimOptions = {
   /** The text that the token's issuer (`iss`) has to equal. */
   issuer: { is: "text", optional: true },
@@ -61,7 +61,7 @@ export const issuerClaimOptions = {
   issuer_regex: { is: "text", read: readPattern },
 } as const satisfies Options;
 
-/** What each of `issuers` has beside keys and claims. */
+/** The options of each of `issuers` beside its keys and claims. */
 export const issuerOptions = {
   /**
    * The `iss` of its tokens, which is compared exactly.
@@ -77,7 +77,7 @@ export const issuerOptions = {
   hmac_secret: { is: "text", secret: "TOKEN_HMAC_SECRET_KEY", optional: true },
 } as const satisfies Options;
 
-/** What `client.subscription_token` has beside the options of `client.token`. */
+/** The option of `client.subscription_token` that `client.token` doesn't have. */
 export const separateTokenOptions = {
   /**
    * In `client.subscription_token` only: subscription tokens are verified with the keys and rules of this section and none

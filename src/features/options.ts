@@ -67,7 +67,7 @@ import {
 export const backendOptions = {
   ...endpointOptions,
   ...askingOptions,
-  /** What is asked for over HTTP alone. */
+  /** Options of requests over HTTP alone. */
   http: { is: "section", of: httpOptions },
   ...contentOptions,
 } as const satisfies Options;
@@ -339,7 +339,7 @@ export const configuration = {
     own: true,
     of: { ...objectPlacementOptions, ...serverPlacementOptions },
   },
-  /** What all shared polls have in common. */
+  /** Options of all shared polls together. */
   shared_poll: { is: "section", of: allPollsOptions },
   /**
    * Queues of Cloudflare Queues whose messages Dormouse carries out: commands or publications of backends

@@ -89,7 +89,7 @@ class PieceWindow {
 /** See {@link PieceWindows.end}. */
 type Told = Pick<PublicationPush, "publication" | "late" | "base">;
 
-/** What a subscriber has of a window: all pieces that the hub has sent, none, or it isn't known. */
+/** The part of a window that a subscriber has: all pieces that the hub has sent, none, or it isn't known. */
 export type Standing = "on time" | "late" | "unknown";
 
 /** What a subscriber has of the window that a push belongs to. */

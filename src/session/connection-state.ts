@@ -135,7 +135,7 @@ export function transportName({ codec, emulated, passing, events }: TransportTra
   return `${prefix}${events === true ? "sse" : "http_stream"}`;
 }
 
-/** What tells the transports of clients apart. */
+/** The facts by which the transports of clients are told apart. */
 type TransportTraits = Pick<SessionIdentity, "codec" | "passing" | "events"> & {
   /** The edge holds the client's HTTP stream. */
   readonly emulated?: true;

@@ -1,5 +1,5 @@
 /**
- * What a client may do on a channel, and why it may not: one function a question. Sessions act by the answers, errors and
+ * The permissions of a client on a channel, with the reasons: one function a question. Sessions act by the answers, errors and
  * the log quote their reasons, and the console's page Namespaces asks for each kind of client there is (rule N29). A
  * feature has its own questions in its folder, in a file of this name.
  */
@@ -44,7 +44,7 @@ export interface Caller {
   readonly user: string;
   /** Whether it is subscribed to the channel. */
   readonly subscribed: boolean;
-  /** What its connection's token allows on the channel beside the namespace (rule A16); absent if it has no such claim. */
+  /** The capabilities that its connection's token gives it on the channel beside the namespace (rule A16); absent if it has no such claim. */
   readonly capabilities?: readonly Capability[];
   /** It brings a subscription token for the channel. Whether that is a valid one is another question. */
   readonly hasToken?: boolean;
@@ -171,7 +171,7 @@ export function mayReadHistory(channel: AskedChannel<HistoryRules>, caller: Call
   return options.subscriptionType === "stream" ? allowed : noStream;
 }
 
-/** What a map keeps are the changes of its keys (docs/protocol.md 3.4). */
+/** A map keeps the changes of its keys, and no history (docs/protocol.md 3.4). */
 const noStream: NotAllowed = {
   allowed: false,
   because: "a map's changes are read by subscribing to it",

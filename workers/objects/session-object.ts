@@ -178,7 +178,7 @@ function isThrown(answer: { readonly outcome: string }): answer is Thrown {
   return answer.outcome === "threw";
 }
 
-/** What the runtime reports of a close; `wasClean` is false if the client sent no close frame. */
+/** The runtime's report of a close; `wasClean` is false if the client sent no close frame. */
 type SocketClosing = [socket: WebSocket, code: number, reason: string, wasClean: boolean];
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What the configuration means for clients, in sentences. Who may do what is asked of the functions by which sessions act; a
+ * Sentences about the configuration, as it concerns clients. The functions by which sessions act say who may do what; a
  * test tries each sentence with sessions (rule N29).
  */
 import { mayMark, maySeeMarks } from "../../src/features/cursors/may.ts";
@@ -169,7 +169,7 @@ function deedsOn(channel: Channel): readonly Deed[] {
   ];
 }
 
-/** Who may publish, or change the keys of a map. */
+/** The sentences about publishing, or about changing the keys of a map. */
 function changing(channel: Channel): readonly string[] {
   const { map, sharedPoll } = channel.options;
   if (map === undefined) {
@@ -196,7 +196,7 @@ const hearing = (channel: Channel): Deed => ({
   ask: (caller) => mayHearJoins(channel, caller),
 });
 
-/** Who hears that others come and go. */
+/** The sentences about joins and leaves of others. */
 function joins(options: ShownOptions): readonly string[] {
   if (!options.joinLeave) return [];
   if (options.forcePushJoinLeave) return ["Every subscriber hears who joins and leaves."];
@@ -265,7 +265,7 @@ function cursors(channel: Channel): readonly string[] {
   ];
 }
 
-/** What capabilities add. */
+/** The sentences about capabilities. */
 function capabilities(channel: Channel, settings: Settings): readonly string[] {
   const { joinLeave, forcePushJoinLeave } = channel.options;
   const hears = joinLeave && !forcePushJoinLeave ? [hearing(channel)] : [];
@@ -275,7 +275,7 @@ function capabilities(channel: Channel, settings: Settings): readonly string[] {
     : [`The capabilities of a token let its client do more: ${added.join("; ")}.`];
 }
 
-/** What is for subscribers only in channels that are limited by their names. */
+/** The sentences about channels that are limited by their names. */
 function closed(options: ShownOptions, settings: Settings): readonly string[] {
   const hasUsers = options.allowUserLimitedChannels && settings.user_boundary !== "";
   if (settings.private_prefix === "" && !hasUsers) return [];

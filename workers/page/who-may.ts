@@ -1,4 +1,4 @@
-/** Who may do something, in sentences: the questions by which sessions act are asked for each kind of client there is. */
+/** Sentences about permissions. The page asks the questions by which sessions act, for each kind of client. */
 import type { Capability } from "../../src/access/capabilities.ts";
 import type { Caller, MayByBackend } from "../../src/session/may.ts";
 import { listed } from "./text.ts";
@@ -84,7 +84,7 @@ export interface Deed {
   readonly ask: Ask;
 }
 
-/** Who may do it. */
+/** The sentence about who may do it. */
 export function sentenceOf({ what, none = what, asked = what, ask }: Deed): string {
   if (isAsked(ask)) return `A backend decides who may ${asked}.`;
   const who = whoMay(ask);
@@ -93,7 +93,7 @@ export function sentenceOf({ what, none = what, asked = what, ask }: Deed): stri
     : `Every ${who} may ${what}.`;
 }
 
-/** What a capability lets a client do that it may not do without, such as "with “pub” publish". */
+/** The things that a client may do only with a capability, such as "with “pub” publish". */
 export function byCapability(deeds: readonly Deed[]): readonly string[] {
   return capabilities.flatMap((capability) => {
     const added = deeds.filter(({ ask }) =>
@@ -108,7 +108,7 @@ export function byCapability(deeds: readonly Deed[]): readonly string[] {
   });
 }
 
-/** What clients outside may do on an ordinary channel, but not on one that is limited in its name. */
+/** The things that clients without a subscription may do on an ordinary channel, but not on one that is limited in its name. */
 export function forSubscribersOnly(
   onPlain: readonly Deed[],
   onLimited: readonly Deed[],

@@ -120,7 +120,7 @@ export interface AudienceQuery {
   readonly cursor: string;
 }
 
-/** What a channel's object asks a gateway. */
+/** The questions of a channel's object to a gateway. */
 interface ArrivedQuestion {
   readonly channel: string;
   /** Absent: all. */
@@ -146,7 +146,7 @@ export interface KeptUser {
   readonly forMs: number;
 }
 
-/** What a channel's object reports to a home: all users of the channel whose home this is. */
+/** The report of a channel's object to a home: all users of the channel whose home this is. */
 interface ToldUsers {
   readonly channel: string;
   readonly kept: readonly KeptUser[];

@@ -20,11 +20,11 @@ type ToldConfig = NonNullable<Config["events"]>;
 export interface CursorOptions extends Values<typeof readerOptions> {
   /** Which publications count as unread, by their tags; absent for all. */
   readonly unreadFilter?: FilterNode;
-  /** When a backend is told what members haven't seen; absent if it isn't told. */
+  /** The notices to a backend about publications that members haven't seen; absent if it gets none. */
   readonly notify?: NotifyOptions;
 }
 
-/** What a backend is told of, and when (rules CU23 to CU26). */
+/** The notices to a backend: which publications, and when (rules CU23 to CU26). */
 export interface NotifyOptions {
   /** How old a publication is then at least, in ms. */
   readonly afterMs: number;
@@ -39,7 +39,7 @@ export function judgedAtAgeMs({ afterMs }: Pick<NotifyOptions, "afterMs">): numb
   return afterMs + Math.min(Math.floor(afterMs / 10), cursorLimits.judgedTogetherMsMax);
 }
 
-/** `cursors.*` of a namespace: what counts, and what a backend is told. */
+/** `cursors.*` of a namespace: which publications count, and the notices to a backend. */
 export const noticeOptions = {
   /** The channels keep how far each user has read. */
   enabled: { is: "boolean" },
@@ -67,7 +67,7 @@ export const noticeOptions = {
   notify_seen: { is: "boolean", needs: "notify_after" },
 } as const satisfies Options;
 
-/** `cursors.*` of a namespace: who the users are, and what they and others see. */
+/** `cursors.*` of a namespace: the users, and the marks that they and others see. */
 export const readerOptions = {
   /**
    * With `"receipts:"`, the marks of `room:7` are the map `receipts:room:7`, whose namespace has

@@ -9,7 +9,7 @@ export interface Stretch {
 }
 
 /**
- * What a user is known to have received of a channel: everything after `since` and up to `offset` that passes the
+ * The publications of a channel that a user is known to have received: everything after `since` and up to `offset` that passes the
  * filters of the user's subscription has arrived at a client's program of the user (rule CU10).
  */
 export interface Coverage extends Stretch {
@@ -130,7 +130,7 @@ export interface CoverageCensus {
   ): void;
 }
 
-/** What a census has found. It is written into the users' rows if it proves more than they do. */
+/** The result of a census. It is written into the users' rows if it proves more than they do. */
 export interface FoundCoverage {
   /** The proofs of the gateways that answered. A row may still have one of a user who isn't here. */
   readonly proofs: ReadonlyUserProofs;

@@ -15,7 +15,7 @@ export interface UserMark {
   readonly start: number;
   /** The history was lost, or began anew, after the user had marked something (rule CU5). */
   readonly isReset: boolean;
-  /** What is known to have arrived; undefined for nothing (rule CU10). */
+  /** The publications that are known to have arrived; undefined for none (rule CU10). */
   readonly covered: Coverage | undefined;
 }
 

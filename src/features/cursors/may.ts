@@ -1,4 +1,4 @@
-/** Who may mark what is read, and see what others have read. */
+/** The permissions of clients to mark what they have read, and to see what others have read. */
 import { errorCodes } from "../../protocol/codes.ts";
 import {
   allowed,

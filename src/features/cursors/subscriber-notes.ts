@@ -246,7 +246,7 @@ export function noteAtPing(
   return { ...note, offset, atMs, sent };
 }
 
-/** What a note proves; undefined for nothing. */
+/** The arrival that a note proves; undefined for none. */
 export function provenBy(note: DeliveryNote, answeredMs: number | undefined): Coverage | undefined {
   const { epoch, since, recovered } = note;
   const { offset, atMs } = arrived(note, answeredMs);

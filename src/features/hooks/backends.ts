@@ -95,7 +95,7 @@ export function readBackends(
   };
 }
 
-/** Where a backend is. */
+/** The address of a backend. */
 export const endpointOptions = {
   /**
    * An `https` URL (`http` on localhost, or where
@@ -107,7 +107,7 @@ export const endpointOptions = {
   endpoint: { is: "text", read: readEndpoint },
 } as const satisfies Options;
 
-/** How a backend is asked. */
+/** The options about the requests to a backend. */
 export const askingOptions = {
   /** How long to wait for an answer; SDKs wait for 5 s. */
   timeout: {
@@ -173,7 +173,7 @@ export const httpOptions = {
   },
 } as const satisfies Options;
 
-/** What a backend gets. */
+/** The options about the content of requests to a backend. */
 export const contentOptions = {
   /** Payloads are sent in base64. */
   binary_encoding: { is: "boolean" },

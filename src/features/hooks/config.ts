@@ -55,7 +55,7 @@ export interface RpcConfig {
   readonly namespaces: ReadonlyMap<string, HookTarget | undefined>;
 }
 
-/** What `client.proxy.connect` has beside its backend. */
+/** The options of `client.proxy.connect` beside its backend. */
 export const connectOptions = {
   /**
    * When the backend is asked: `"upgrade"` is before any object is called, see
@@ -77,7 +77,7 @@ export const methodNameOptions = {
   namespace_boundary: { is: "text", default: ":" },
 } as const satisfies Options;
 
-/** Which backend answers the methods of a namespace, or those without one. */
+/** The option that names the backend for the methods of a namespace, or for those without one. */
 export const methodsOptions = {
   /** A backend answers the methods. */
   proxy_enabled: { is: "boolean" },

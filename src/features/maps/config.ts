@@ -36,7 +36,7 @@ export interface MapOptions extends Values<typeof clientsOptions>, Values<typeof
   readonly removeHook?: HookTarget;
 }
 
-/** How long keys are kept. */
+/** The options about the lifetime of keys. */
 export const keyOptions = {
   /**
    * `"ephemeral"`: the values are in memory, and a client that returns gets all of them again; `"recoverable"`: they are
@@ -98,7 +98,7 @@ export const growthOptions = {
   },
 } as const satisfies Options;
 
-/** What clients may do in a map. */
+/** The permissions of clients in a map. */
 export const clientsOptions = {
   /** At the end of its subscription, a client's key is removed: the one that is its connection's ID. */
   remove_client_on_unsubscribe: { is: "boolean" },

@@ -1,4 +1,4 @@
-/** What clients may change in maps (rule Z18). */
+/** The permissions of clients to change the keys of maps (rule Z18). */
 import type { ChannelOptions } from "../../config/config.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import {

@@ -102,7 +102,7 @@ function keyOf(kind: PresenceKind): (change: PresenceChange) => string {
 }
 
 /**
- * What the object of a channel reports to the object of its presence map, and what that asks (rules Z21 and Z22).
+ * The reports of a channel's object to the object of its presence map, and that object's questions (rules Z21 and Z22).
  * During a deploy the two sides may be one release apart (rule V1): fields are only added, and the absence of an added
  * field has a meaning.
  */

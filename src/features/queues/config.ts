@@ -29,7 +29,7 @@ export interface ConsumerConfig {
   readonly deadLetter?: QueueTarget;
 }
 
-/** Where a consumer's messages come from, and where refused ones go. */
+/** The queues of a consumer: of its messages, and of refused ones. */
 export const queueOptions = {
   /**
    * `"queue:BINDING"`: the queue to which a refused message is sent with the reason, by its binding in
@@ -81,7 +81,7 @@ export const consumerOptions = {
     is: "section",
     own: true,
     of: {
-      /** What a message is. */
+      /** The form of a message. */
       publication_data_mode: { is: "section", of: modeOptions },
       ...queueOptions,
       /**

@@ -41,7 +41,7 @@ export interface SharedPollOptions
   readonly refreshHook: HookTarget;
 }
 
-/** Which backend is polled. */
+/** The option that names the polled backend. */
 export const pollHookOptions = {
   /** The backend that is polled: `"default"` for `channel.proxy.shared_poll_refresh`, or the name of one of `proxies`. */
   proxy_name: { is: "text", default: "default" },
@@ -55,7 +55,7 @@ export const pollKindOptions = {
   publish_enabled: { is: "boolean", needs: ["mode", "versioned"] },
 } as const satisfies Options;
 
-/** How often a shared poll is asked, and for what. As in Centrifugo, 0 stands for the default. */
+/** The options about the requests of a shared poll. As in Centrifugo, 0 stands for the default. */
 export const pollOptions = {
   /** How often the backend is polled, from 100 ms on. */
   refresh_interval: { is: "duration", zeroIs: 10_000 },

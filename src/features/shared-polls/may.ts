@@ -1,4 +1,4 @@
-/** Which keys of shared polls a client may track. */
+/** The permission of clients to track keys of shared polls. */
 import type { TrackVerdict } from "../../access/key-signature.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { denied, type NotAllowed, refused } from "../../session/may.ts";

@@ -1,5 +1,5 @@
 /**
- * What an object reports of its connections when a backend asks why something didn't arrive, or asks for the object's
+ * The report of an object about its connections when a backend asks why something didn't arrive, or asks for the object's
  * state (rules Y2 and Y4). Everything is counted when it is asked for.
  */
 import type { BehindConnection, ConnectionCounts, SubscriberCounts } from "./object-state.ts";

@@ -24,8 +24,8 @@ import {
 import type { TrailAnswer, TrailQuery } from "./trail.ts";
 
 /**
- * What an object of either kind remembers, so that it can answer why something didn't arrive (rules Y1, Y2, Y4 and Y5),
- * and what it reports about itself. All of it is in memory, bounded, and lost when the object hibernates.
+ * The memory of an object of either kind, so that it can answer why something didn't arrive (rules Y1, Y2, Y4 and Y5),
+ * and the object's reports about itself. All of it is in memory, bounded, and lost when the object hibernates.
  */
 export class ObjectTrail implements ObjectPart {
   readonly #object: PartHost;
@@ -138,7 +138,7 @@ export class ObjectTrail implements ObjectPart {
 }
 
 /**
- * What the object remembers, by observer. Only a channel's object observes publications and calls, and only a gateway
+ * The parts of this memory, by observer. Only a channel's object observes publications and calls, and only a gateway
  * observes batches.
  */
 interface Heard extends ChannelTrails {

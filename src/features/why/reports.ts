@@ -98,7 +98,7 @@ export interface ChannelTrails {
 
 const noTags: Tags = {};
 
-/** What a gateway reports of the way of a publication, and of one channel (rules Y1 and Y4). */
+/** The reports of a gateway about the way of a publication, and about one channel (rules Y1 and Y4). */
 
 /** How far the gateway is with the channel, and when it took the publication. */
 export function reportOfGateway(

@@ -90,8 +90,8 @@ function readDescription(text: string): ConnectResultRead {
 }
 
 /**
- * What the Worker's own code gives where JSON is wanted: a description of who connects, and the answers of functions (rule
- * OW11). JavaScript may give anything, and `JSON.stringify` throws for some of it and leaves other parts out.
+ * The values of the Worker's own code where JSON is wanted: a description of who connects, and the answers of functions
+ * (rule OW11). JavaScript may give anything, and `JSON.stringify` throws for some of it and leaves other parts out.
  */
 
 /** Writes it as JSON, unless a part of it can't be written; the reason names the part. An absent member may be undefined. */

@@ -7,7 +7,7 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { cursorLimits } from "../limits.ts";
 
 /**
- * What the object of a channel lists and reports to the object of its receipts (rules CU38 and CU39). While nobody
+ * The marks that the object of a channel lists and reports to the object of its receipts (rules CU38 and CU39). While nobody
  * looks at the receipts, it keeps nothing in memory.
  */
 export class ReceiptsSource implements MarkWatcher {
@@ -70,7 +70,7 @@ function readOf(mark: UserMark | undefined, epoch: string): ReadMark | undefined
 }
 
 /**
- * What the users of a channel have read of one epoch, as its receipts show it: a key for each user or, once there are more
+ * The marks of a channel's users in one epoch, as its receipts show them: a key for each user or, once there are more
  * users than that, a key for each offset with how many have read up to there and no further (rule CU38). It is counted
  * once, in slices of the users' rows in their order, and kept up to date since then.
  */
