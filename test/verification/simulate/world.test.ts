@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { planOf } from "./plan.ts";
 import { run } from "./run.ts";
 
-const blocks = Array.from({ length: 10 }, (_, block) => ({
-  name: `from seed ${block * 100 + 1} on`,
-  seeds: Array.from({ length: 100 }, (_, index) => block * 100 + index + 1),
-}));
+const blocks = Array.from({ length: 10 }, (_, block) => {
+  const first = block * 100 + 1;
+  return { name: `from seed ${first} on`, seeds: [...Array(100).keys()].map((at) => first + at) };
+});
 
 /** Seeds that notice a weakened copy of the core (`--without NAME`) which the first thousand don't notice. */
 const furtherSeeds = {
