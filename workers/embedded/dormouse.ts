@@ -54,6 +54,17 @@ export type Visitor = string | ConnectHookResult | null | undefined;
 export interface Realtime<Bound extends BoundEnv> extends Methods<[env: RealtimeBindings]> {
   /** For `app.route(prefix, realtime.app)`. */
   readonly app: HonoBase<Bound>;
+  /**
+   * The same without hono: answers what is asked for below the prefix, and leaves everything else to the Worker, as in
+   * `realtime.fetch(request, env, ctx) ?? new Response("not found", { status: 404 })`.
+   *
+   * @returns the answer, or undefined at once if the address isn't below the prefix
+   */
+  readonly fetch: (
+    request: Request,
+    env: Bound["Bindings"],
+    ctx: ExecutionContext,
+  ) => Promise<Response> | undefined;
   /** The consumer of the configuration's queues: `export default { fetch: app.fetch, queue: realtime.queue }`. */
   readonly queue: (batch: MessageBatch, env: RealtimeBindings) => Promise<void>;
   /**
@@ -108,8 +119,13 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     knowsUsers: user !== undefined,
     ...(hooks && { hooks }),
   });
+  const app = mounted(prefix, user);
   return {
-    app: mounted(prefix, user),
+    app,
+    fetch: (request, env, ctx) =>
+      isBelow(prefix, new URL(request.url).pathname)
+        ? Promise.resolve(app.fetch(request, env, ctx))
+        : undefined,
     queue: async (batch, env) => {
       if (!isBound(env)) throw new Error(unboundIn(env).join("; "));
       await takeMessages(batch, env);
@@ -148,7 +164,7 @@ function mounted<Bound extends BoundEnv>(
     if (unexported.length > 0) return respondUnconfigured(unexported);
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
-    if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))
+    if (!isBelow(prefix, url.pathname))
       return respondUnconfigured([misplaced(prefix, url.pathname)]);
     url.pathname = url.pathname.slice(prefix.length) || "/";
     const request = new Request(url, context.req.raw);
@@ -157,6 +173,10 @@ function mounted<Bound extends BoundEnv>(
     return changeable(await inner.fetch(request, context.env, context.executionCtx));
   });
   return app;
+}
+
+function isBelow(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 /** A response that the Worker's own middleware can add headers to: those of an object's response can't be changed. */
@@ -196,5 +216,5 @@ function parsePaths(routes: unknown): readonly string[] {
 }
 
 function misplaced(prefix: string, path: string): string {
-  return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app)`;
+  return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app), or call realtime.fetch(request, env, ctx)`;
 }
