@@ -15,15 +15,23 @@ export interface Service {
 
 /**
  * Sets what a Worker's own code says. The objects run in other isolates, which load the same module, so that its top level
- * says it to each of them.
+ * says it to each of them. Vite's development server runs the module again after an edit, and then the newest holds.
  *
  * @throws if it was set before: two configurations would share the objects
  */
 export function embed(made: Embedded): void {
-  if (embedded !== undefined)
-    throw new Error(
-      "dormouse() was called twice: a Worker has one configuration, so call it once, at the top level of a module",
-    );
+  if (embedded !== undefined) {
+    // Vite gives it to modules that it can run again.
+    if (!("hot" in import.meta))
+      throw new Error(
+        "dormouse() was called twice: a Worker has one configuration, so call it once, at the top level of a module",
+      );
+    // Objects that run have read the one before.
+    if (JSON.stringify(made.config) !== JSON.stringify(embedded.config))
+      console.warn(
+        "the configuration of dormouse() has changed: start the development server anew, because objects keep the one before",
+      );
+  }
   embedded = made;
 }
 

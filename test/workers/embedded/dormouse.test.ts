@@ -22,7 +22,7 @@ describe("a Worker of one's own", () => {
       expect(() => dormouse({ prefix })).toThrow(/prefix of dormouse\(\) must be a path/);
   });
 
-  it("[OW1] [OW7] has one configuration, not that of the variable, and says which routes aren't its own", async () => {
+  it("[OW1] [OW7] [OW17] has one configuration, not that of the variable, and says which routes aren't its own", async () => {
     const realtime = dormouse({ prefix: "/realtime", user: () => "ann" });
     expect(() => dormouse({ prefix: "/other" })).toThrow(/dormouse\(\) was called twice/);
     const misplaced = await realtime.app.fetch(new Request(new URL("/news", app)), env);
@@ -30,6 +30,11 @@ describe("a Worker of one's own", () => {
       503,
       expect.stringContaining('mount it with app.route("/realtime", realtime.app)'),
     ]);
+    const direct = (path: string) =>
+      realtime.fetch(new Request(new URL(path, app)), env, createExecutionContext());
+    for (const path of ["/", "/news", "/realtimes"]) expect(direct(path)).toBeUndefined();
+    for (const path of ["/realtime", "/realtime/health"])
+      expect(await (await direct(path))?.text()).toContain("the configuration is given twice");
     const own = new Hono<BoundEnv>();
     own.route("/realtime", realtime.app);
     own.get("/realtime/health", (context) => context.text("never reached"));

@@ -10,7 +10,10 @@ export {
   UsersObject,
 } from "dormouse-realtime";
 
-const handle = createRequestHandler(() => import("virtual:react-router/server-build"), import.meta.env.MODE);
+const handle = createRequestHandler(
+  () => import("virtual:react-router/server-build"),
+  import.meta.env.MODE,
+);
 
 export default {
   fetch: (request, env, ctx) => realtime.fetch(request, env, ctx) ?? handle(request),
