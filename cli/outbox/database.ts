@@ -1,0 +1,243 @@
+import type { Client, Pool, PoolClient } from "pg";
+import { failureCause } from "../connection/failure-cause.ts";
+import { exitCodes, Failure, usageFailure } from "../shell.ts";
+import type { Fate } from "./answers.ts";
+import { outboxLimits } from "./limits.ts";
+import type { OutboxRow } from "./row-command.ts";
+import { type OutboxTable, statementsOf } from "./table-sql.ts";
+
+/** How many rows wait, since when, and how many of them no partition has. */
+export interface Waiting {
+  readonly rows: number;
+  readonly oldestSeconds: number;
+  readonly strayed: number;
+}
+
+/** Rows of one partition, which no other process takes until they are settled. */
+export interface TakenRows {
+  readonly rows: readonly OutboxRow[];
+  /** Deletes the rows that are done, sets those aside that are refused, and lets the partition go. */
+  settle(fates: ReadonlyMap<string, Fate>): Promise<void>;
+}
+
+/** The table of the outbox, in its database. Methods reject with the errors of `pg`; {@link databaseCause} explains them. */
+export class OutboxDatabase {
+  readonly #table: OutboxTable;
+  readonly #statements: ReturnType<typeof statementsOf>;
+  readonly #pool: Pool;
+  readonly #listener: () => Client;
+
+  /** The name of the database; "" until {@link check} has asked for it. */
+  name = "";
+
+  /** Connects to nothing yet. */
+  static async of(dsn: string, table: OutboxTable): Promise<OutboxDatabase> {
+    // It takes long to load, and no other command needs it.
+    const { default: pg } = await import("pg");
+    const options = {
+      connectionString: libpqDsn(dsn),
+      application_name: "dormouse outbox",
+      connectionTimeoutMillis: outboxLimits.connectMs,
+      keepAlive: true,
+    };
+    const pool = new pg.Pool({ ...options, max: outboxLimits.connectionsMax });
+    // A connection that nobody uses has ended; the next use opens another one.
+    pool.on("error", () => undefined);
+    return new OutboxDatabase(table, pool, () => new pg.Client(options));
+  }
+
+  private constructor(table: OutboxTable, pool: Pool, listener: () => Client) {
+    this.#table = table;
+    this.#statements = statementsOf(table);
+    this.#pool = pool;
+    this.#listener = listener;
+  }
+
+  /** @throws {Failure} if the database can't be reached, or hasn't what the command needs */
+  async check(): Promise<void> {
+    try {
+      await this.#pool.query(this.#statements.check);
+      const { rows } = await this.#pool.query<Checked>(this.#statements.checkRights);
+      const [checked] = rows;
+      if (checked?.allowed !== true) throw usageFailure(this.#grants());
+      this.name = checked.database;
+    } catch (error) {
+      throw error instanceof Failure ? error : this.#failure(error);
+    }
+  }
+
+  /** The partitions that have rows. */
+  async waitingPartitions(partitions: number): Promise<readonly number[]> {
+    const { rows } = await this.#pool.query<{ partition: number }>(this.#statements.waiting, [
+      partitions,
+    ]);
+    return rows.map(({ partition }) => partition);
+  }
+
+  async waiting(partitions: number): Promise<Waiting> {
+    const { rows } = await this.#pool.query<{ waiting: number; oldest: number; strayed: number }>(
+      this.#statements.report,
+      [partitions],
+    );
+    const { waiting = 0, oldest = 0, strayed = 0 } = rows[0] ?? {};
+    return { rows: waiting, oldestSeconds: oldest, strayed };
+  }
+
+  /**
+   * Takes the first rows of a partition.
+   *
+   * @returns undefined if another process has the partition, or nobody has put rows into it
+   */
+  async take(partition: number, rowsMax: number): Promise<TakenRows | undefined> {
+    const client = await this.#pool.connect();
+    try {
+      await client.query("BEGIN");
+      const lock = await client.query<{ taken: boolean }>(this.#statements.take, [partition]);
+      const taken = lock.rows[0]?.taken === true;
+      const rows = taken ? await this.#rows(client, partition, rowsMax) : [];
+      if (rows.length > 0) return { rows, settle: (fates) => this.#settle(client, fates) };
+      await client.query("ROLLBACK");
+      client.release();
+      return undefined;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async #rows(
+    client: PoolClient,
+    partition: number,
+    rowsMax: number,
+  ): Promise<readonly OutboxRow[]> {
+    const { rowBytesMax, batchBytesMax } = outboxLimits;
+    const { rows } = await client.query<StoredRow>(this.#statements.rows, [
+      partition,
+      rowsMax,
+      rowBytesMax,
+      batchBytesMax,
+    ]);
+    return rows.map(({ id, method, bytes, payload, created_at: createdAt }) => ({
+      id,
+      method,
+      bytes,
+      payload: payload ?? undefined,
+      createdAt,
+    }));
+  }
+
+  async #settle(client: PoolClient, fates: ReadonlyMap<string, Fate>): Promise<void> {
+    const refused = [...fates].flatMap(([id, fate]) =>
+      fate.outcome === "refused" ? [{ id, reason: fate.reason }] : [],
+    );
+    const gone = [...fates].flatMap(([id, { outcome }]) => (outcome === "again" ? [] : [id]));
+    try {
+      if (refused.length > 0) {
+        const columns = [refused.map(({ id }) => id), refused.map(({ reason }) => reason)];
+        await client.query(this.#statements.refuse, columns);
+      }
+      if (gone.length > 0) await client.query(this.#statements.remove, [gone]);
+      await client.query("COMMIT");
+      client.release();
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  /**
+   * Listens to notifications until the connection ends.
+   *
+   * @param heard is called with what each notification carries, and with "" once, when it listens
+   * @returns when `stop` says so; rejects when the connection is lost
+   */
+  async listen(channel: string, heard: (text: string) => void, stop: AbortSignal): Promise<void> {
+    const client = this.#listener();
+    const ended = Promise.withResolvers<void>();
+    client.on("error", (error) => ended.reject(error));
+    client.on("end", () => ended.reject(new Error("the connection has ended")));
+    client.on("notification", ({ payload = "" }) => heard(payload));
+    const end = () => ended.resolve();
+    stop.addEventListener("abort", end);
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+      heard("");
+      await ended.promise;
+    } finally {
+      stop.removeEventListener("abort", end);
+      ended.promise.catch(() => undefined);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  #failure(error: unknown): Failure {
+    const { name, refusedName } = this.#table;
+    switch (codeOf(error)) {
+      case "42P01": // undefined_table
+      case "3F000": // invalid_schema_name
+      case "42703": // undefined_column
+        return usageFailure(
+          `${databaseCause(error)}: dormouse outbox --sql prints the SQL of ${name} and ${refusedName}`,
+        );
+      case "42501": // insufficient_privilege
+        return usageFailure(`${databaseCause(error)}; ${this.#grants()}`);
+      case undefined:
+        return new Failure(
+          `the database of OUTBOX_DSN can't be reached: ${databaseCause(error)}`,
+          exitCodes.unreachable,
+        );
+      default:
+        return usageFailure(`the database refuses OUTBOX_DSN: ${databaseCause(error)}`);
+    }
+  }
+
+  #grants(): string {
+    const { name, refusedName } = this.#table;
+    return `the user of OUTBOX_DSN needs SELECT and DELETE on ${name}, and INSERT on ${refusedName}`;
+  }
+}
+
+interface Checked {
+  readonly allowed: boolean;
+  readonly database: string;
+}
+
+interface StoredRow {
+  readonly id: string;
+  readonly method: string;
+  readonly bytes: number;
+  readonly payload: string | null;
+  readonly created_at: string;
+}
+
+/** `pg` takes sslmode otherwise than all other programs, unless it is asked not to. */
+function libpqDsn(dsn: string): string {
+  if (!/[?&]sslmode=/.test(dsn) || /[?&]uselibpqcompat=|sslmode=no-verify/.test(dsn)) return dsn;
+  return `${dsn}&uselibpqcompat=true`;
+}
+
+/** @throws {Failure} if a text isn't the address of a database; it is not quoted, because it may have a password */
+export function checkDsn(dsn: string): void {
+  if (!/^postgres(?:ql)?:\/\//.test(dsn) || !URL.canParse(dsn.replace("@/", "@host/")))
+    throw usageFailure(
+      "OUTBOX_DSN takes an address such as postgresql://user:password@host:5432/database",
+    );
+}
+
+/** What went wrong with the database, on one line. */
+export function databaseCause(error: unknown): string {
+  return failureCause(error).replaceAll(/\s+/g, " ").trim();
+}
+
+/** The code that the database gave an error (five letters and digits); undefined if the error isn't of the database. */
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && /\d/.test(code)
+    ? code
+    : undefined;
+}
