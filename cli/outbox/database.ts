@@ -40,7 +40,8 @@ export class OutboxDatabase {
       connectionTimeoutMillis: outboxLimits.connectMs,
       keepAlive: true,
     };
-    const pool = new pg.Pool({ ...options, max: outboxLimits.connectionsMax });
+    // Beside the batches, the table is asked for what waits.
+    const pool = new pg.Pool({ ...options, max: outboxLimits.connectionsMax + 2 });
     // A connection that nobody uses has ended; the next use opens another one.
     pool.on("error", () => undefined);
     return new OutboxDatabase(table, pool, () => new pg.Client(options));
@@ -146,27 +147,26 @@ export class OutboxDatabase {
   }
 
   /**
-   * Listens to notifications until the connection ends.
+   * Listens to notifications.
    *
-   * @param heard is called with what each notification carries, and with "" once, when it listens
+   * @param heard is called with what each notification carries
    * @returns when `stop` says so; rejects when the connection is lost
    */
   async listen(channel: string, heard: (text: string) => void, stop: AbortSignal): Promise<void> {
     const client = this.#listener();
     const ended = Promise.withResolvers<void>();
+    const end = () => ended.resolve();
+    stop.addEventListener("abort", end);
     client.on("error", (error) => ended.reject(error));
     client.on("end", () => ended.reject(new Error("the connection has ended")));
     client.on("notification", ({ payload = "" }) => heard(payload));
-    const end = () => ended.resolve();
-    stop.addEventListener("abort", end);
     try {
-      await client.connect();
-      await client.query(`LISTEN ${channel}`);
-      heard("");
+      const listening = client.connect().then(() => client.query(`LISTEN ${channel}`));
+      await Promise.race([listening, ended.promise]);
       await ended.promise;
     } finally {
       stop.removeEventListener("abort", end);
-      ended.promise.catch(() => undefined);
+      ended.resolve();
       await client.end().catch(() => undefined);
     }
   }

@@ -8,6 +8,7 @@ import { checkDsn, databaseCause, OutboxDatabase } from "./database.ts";
 import { Journal } from "./journal.ts";
 import { outboxLimits } from "./limits.ts";
 import { type Outbox, Partition } from "./partition.ts";
+import { Turns } from "./turns.ts";
 import { isChannelName, type OutboxTable, parseTable, tablesSql } from "./table-sql.ts";
 
 /** The options of a run; those of the table have the names that Centrifugo gives them. */
@@ -141,6 +142,7 @@ class OutboxRun {
       post: (method, body) => this.#client.post(method, body, this.#cut.signal),
       place: `${database.name}.${this.#options.outboxTableName}`,
       rowsMax: this.#options.partitionSelectLimit,
+      turns: new Turns(outboxLimits.connectionsMax),
       stop: this.#stop.signal,
     };
     const partitions = Array.from(

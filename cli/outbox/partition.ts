@@ -4,6 +4,7 @@ import { databaseCause, type OutboxDatabase } from "./database.ts";
 import type { Journal } from "./journal.ts";
 import { parseRow } from "./row-command.ts";
 import { type Post, sendRows } from "./send-rows.ts";
+import type { Turns } from "./turns.ts";
 
 /** What all partitions of a process share. */
 export interface Outbox {
@@ -13,6 +14,8 @@ export interface Outbox {
   /** The table with its database, as idempotency keys name them. */
   readonly place: string;
   readonly rowsMax: number;
+  /** Of batches, each of which has a connection to the database while it waits for the server. */
+  readonly turns: Turns;
   /** Aborts when no further batch is to be taken. */
   readonly stop: AbortSignal;
 }
@@ -47,7 +50,7 @@ export class Partition {
   async #takeAll(): Promise<void> {
     while (this.#isWoken && !this.#outbox.stop.aborted) {
       this.#isWoken = false;
-      const outcome = await this.#takeBatch();
+      const outcome = await this.#outbox.turns.run(() => this.#takeBatch());
       if (outcome !== "none") this.#isWoken = true;
       if (outcome !== "again") this.#attempts = 0;
       else await this.#delay();
