@@ -42,8 +42,9 @@ export class OutboxDatabase {
     };
     // Beside the batches, the table is asked for what waits.
     const pool = new pg.Pool({ ...options, max: outboxLimits.connectionsMax + 2 });
-    // A connection that nobody uses has ended; the next use opens another one.
+    // A connection that ends is seen where it is used next. Between two statements of a batch, only its event would say so.
     pool.on("error", () => undefined);
+    pool.on("connect", (client) => client.on("error", () => undefined));
     return new OutboxDatabase(table, pool, () => new pg.Client(options));
   }
 
@@ -216,7 +217,7 @@ interface StoredRow {
 }
 
 /** `pg` takes sslmode otherwise than all other programs, unless it is asked not to. */
-function libpqDsn(dsn: string): string {
+export function libpqDsn(dsn: string): string {
   if (!/[?&]sslmode=/.test(dsn) || /[?&]uselibpqcompat=|sslmode=no-verify/.test(dsn)) return dsn;
   return `${dsn}&uselibpqcompat=true`;
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -41,7 +41,10 @@ export class Postgres {
     chmodSync(folder, 0o700);
     if (other !== undefined) chownSync(folder, other.uid, other.gid);
     const started = new Postgres(programs, folder, await freePort());
-    const options = ["--pgdata", join(folder, "data"), "--username", "postgres", "--auth", "trust"];
+    const password = join(folder, "password");
+    writeFileSync(password, "secret");
+    const user = ["--username", "postgres", "--pwfile", password, "--auth", "scram-sha-256"];
+    const options = ["--pgdata", join(folder, "data"), ...user];
     await promisify(execFile)(join(programs.bin, "initdb"), [...options, "--no-sync"], {
       ...other,
       cwd: folder,
@@ -61,7 +64,7 @@ export class Postgres {
     return { ...process.env, LC_ALL: "C", LD_LIBRARY_PATH: this.#programs.libraries };
   }
 
-  /** The address of a database. */
+  /** The address of a database, for a user with the password of all users. */
   dsn(database = "postgres", user = "postgres"): string {
     return `postgresql://${user}:secret@127.0.0.1:${this.port}/${database}`;
   }
@@ -99,9 +102,9 @@ export class Postgres {
     const client = new pg.Client(this.dsn(database));
     await client.connect();
     try {
-      return values.length === 0
-        ? (await client.query<Row>(sql)).rows
-        : (await client.query<Row>(sql, [...values])).rows;
+      // Several statements take no parameters.
+      const { rows } = await client.query<Row>(sql, values.length === 0 ? undefined : [...values]);
+      return rows;
     } finally {
       await client.end();
     }

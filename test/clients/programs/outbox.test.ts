@@ -1,0 +1,407 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../../../cli/program.ts";
+import { shellOf } from "../../core/cli/recorded-shell.ts";
+import { Postgres } from "../../support/environments/postgres.ts";
+import { freePort, listen } from "../../support/servers/listen.ts";
+import { OutboxProcess } from "../../support/servers/outbox-process.ts";
+import { ServedServer } from "../../support/servers/served-server.ts";
+import { SdkClient } from "../../support/sockets/sdk-client.ts";
+import { signToken, testSecrets } from "../../support/test-tokens.ts";
+
+const programs = await Postgres.install();
+const config = {
+  client: { recovery_max_publication_limit: 20_000 },
+  channel: {
+    without_namespace: {
+      allow_subscribe_for_client: true,
+      history_size: 20_000,
+      history_ttl: "1h",
+      force_recovery: true,
+    },
+  },
+};
+const notifies = ["--partition-notification-channel", "outbox_rows"];
+
+let folder: string;
+let serveOptions: readonly string[];
+let server: ServedServer;
+let postgres: Postgres;
+let dsn: string;
+const processes: OutboxProcess[] = [];
+
+beforeAll(async () => {
+  if (programs === undefined) return;
+  folder = mkdtempSync(join(tmpdir(), "dormouse-outbox-"));
+  const port = String(await freePort());
+  const variable = `config:${JSON.stringify(config)}`;
+  serveOptions = ["--port", port, "--state", join(folder, "state"), "--var", variable];
+  [server, postgres] = await Promise.all([
+    ServedServer.start(serveOptions),
+    Postgres.start(programs),
+  ]);
+  // A user with the rights that docs/outbox.md names, and no others.
+  const { shell, printed } = shellOf(folder);
+  await run(["outbox", "--sql", ...notifies], shell);
+  await postgres.query(`${printed.join("\n")}
+    CREATE USER publisher PASSWORD 'secret';
+    GRANT SELECT, DELETE ON centrifugo_outbox TO publisher;
+    GRANT INSERT ON centrifugo_outbox_refused TO publisher`);
+  dsn = postgres.dsn("postgres", "publisher");
+}, 300_000);
+afterEach(async () => {
+  await Promise.all(processes.splice(0).map((each) => each.kill()));
+  if (programs !== undefined)
+    await postgres.query("TRUNCATE centrifugo_outbox, centrifugo_outbox_refused RESTART IDENTITY");
+});
+afterAll(async () => {
+  if (programs === undefined) return;
+  await server.kill();
+  await postgres.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Starts the command, which ends with the test. */
+async function outbox(...options: readonly string[]): Promise<OutboxProcess> {
+  const url = ["--url", `http://127.0.0.1:${server.port}`];
+  const started = await OutboxProcess.start([...url, ...options], {
+    ...testSecrets,
+    OUTBOX_DSN: dsn,
+  });
+  processes.push(started);
+  return started;
+}
+
+/** In one transaction, publishes the numbers from `first` on: each to the channel of its partition. */
+async function insert(
+  name: string,
+  first: number,
+  count: number,
+  partitions: number,
+): Promise<void> {
+  await postgres.query(
+    `INSERT INTO centrifugo_outbox (method, payload, partition)
+      SELECT 'publish', jsonb_build_object('channel', $1 || n % $4, 'data', n), n % $4
+      FROM generate_series($2::int, $2::int + $3::int - 1) AS n`,
+    [name, first, count, partitions],
+  );
+}
+
+/** Waits until the table is empty, or has only so many rows. */
+async function emptied(rows = 0): Promise<void> {
+  const sql = "SELECT count(*)::int AS left FROM centrifugo_outbox";
+  await expect
+    .poll(async () => (await postgres.query<{ left: number }>(sql))[0]?.left, {
+      timeout: 60_000,
+      interval: 20,
+    })
+    .toBe(rows);
+}
+
+/** The data that a channel has, in its order. */
+async function published(channel: string): Promise<readonly unknown[]> {
+  const { publications } = await server.backend.history(channel);
+  return publications.map(({ data }) => data);
+}
+
+/** The numbers that a partition has of so many. */
+function numbersOf(partition: number, count: number, partitions: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1).filter(
+    (number) => number % partitions === partition,
+  );
+}
+
+describe.runIf(programs !== undefined)("dormouse outbox", () => {
+  it("[I1] [O3] [H5] publishes 10,000 rows once and in order, while it, the server and the database are killed", async () => {
+    const [partitions, rows, chunk] = [4, 10_000, 500];
+    const options = ["--num-partitions", String(partitions), ...notifies];
+    const address = `ws://127.0.0.1:${server.port}/connection/websocket`;
+    const client = new SdkClient(address, { token: signToken({ sub: "listener" }) });
+    const { publications } = await client.subscribed("killed1");
+    let process = await outbox(...options);
+    const killProcess = async () => {
+      await process.kill();
+      process = await outbox(...options);
+    };
+    const killDatabase = async () => {
+      await postgres.kill();
+      await postgres.run();
+    };
+    const killServer = async () => {
+      await server.kill();
+      server = await ServedServer.start(serveOptions);
+    };
+    const killRuntime = () =>
+      void globalThis.process.kill(
+        Number(readFileSync(join(folder, "state", "process"), "utf8")),
+        "SIGKILL",
+      );
+    /** What ends amid which part of the rows, and after how many publications of that part. */
+    const ends = new Map<number, readonly [number, () => void | Promise<void>]>([
+      [2, [10, killProcess]],
+      [4, [20, killDatabase]],
+      [6, [30, killServer]],
+      [8, [40, killProcess]],
+      [10, [50, killRuntime]],
+      [12, [60, killDatabase]],
+      [14, [5, () => Promise.all([killProcess(), killDatabase()]).then(() => undefined)]],
+      [16, [100, killProcess]],
+    ]);
+    for (let part = 0; part < rows / chunk; part++) {
+      await insert("killed", part * chunk + 1, chunk, partitions);
+      const [after, end] = ends.get(part) ?? [];
+      if (end === undefined) continue;
+      await publications.count((part * chunk) / partitions + (after ?? 0));
+      await end();
+    }
+    await emptied();
+    for (const partition of [0, 1, 2, 3])
+      expect(await published(`killed${partition}`)).toEqual(numbersOf(partition, rows, partitions));
+    const heard = await publications.count(rows / partitions);
+    expect(heard.map(({ data }): unknown => data)).toEqual(numbersOf(1, rows, partitions));
+    expect(client.reconnects).toBeGreaterThan(0);
+    expect(await postgres.query("SELECT id FROM centrifugo_outbox_refused")).toEqual([]);
+    expect(await process.stop()).toMatchObject({ event: "ended", refused: 0 });
+    client.close();
+  }, 180_000);
+
+  it("[I1] shares partitions with another process, and takes those of one that is killed", async () => {
+    const partitions = 8;
+    const options = ["--num-partitions", "8", "--partition-select-limit", "25"];
+    const polls = ["--partition-poll-interval", "10ms"];
+    const pair = [await outbox(...options, ...polls), await outbox(...options, ...polls)];
+    await insert("shared", 1, 4_000, partitions);
+    await emptied();
+    await insert("shared", 4_001, 2_000, partitions);
+    await expect
+      .poll(async () => (await published("shared0")).length, { interval: 10 })
+      .toBeGreaterThan(520);
+    await pair[0]?.kill();
+    await emptied();
+    for (let partition = 0; partition < partitions; partition++)
+      expect(await published(`shared${partition}`)).toEqual(
+        numbersOf(partition, 6_000, partitions),
+      );
+    // Had it taken every row, the other one would have taken none.
+    const { done = 0 } = (await pair[1]?.stop()) ?? {};
+    expect(done).toBeGreaterThan(0);
+    expect(done).toBeLessThan(5_900);
+  });
+
+  it("[M5] sets aside what can't be carried out, with the reason, and goes on", async () => {
+    const bytes = 10 << 20;
+    const refused: readonly (readonly [
+      method: string,
+      payload: string,
+      reason: string | RegExp,
+    ])[] = [
+      ["nope", "{}", "there is no method nope"],
+      ["history", `{"channel":"aside"}`, /^history only reads/],
+      ["publish", "[]", "the payload is not a JSON object"],
+      ["publish", `{"channel":"unknown:x","data":1}`, /^102 unknown channel \(channel\.namespaces/],
+      ["publish", `{"channel":7,"data":1}`, /channel must be a string/],
+      ["publish", `{"channel":"aside"}`, /^107 bad request/],
+      ["publish", `{"channel":"aside","data":"${"x".repeat(2 << 20)}"}`, /^107 .*1048576 bytes/],
+      [
+        "publish",
+        `{"channel":"aside","data":"${"x".repeat(bytes)}"}`,
+        /^the payload has 104857\d\d bytes/,
+      ],
+      [
+        "broadcast",
+        `{"channels":["aside","unknown:x"],"data":"both"}`,
+        /^channel 2 of the broadcast: 102/,
+      ],
+      ["disconnect", `{"user":"a"}`, /^108 not available/],
+    ];
+    const process = await outbox(...notifies, "--num-partitions", "2");
+    const values = refused.flatMap(([method, payload], index) => [
+      [method, payload],
+      ["publish", JSON.stringify({ channel: "aside", data: index })],
+    ]);
+    await postgres.query(
+      `INSERT INTO centrifugo_outbox (method, payload)
+        SELECT method, payload FROM unnest($1::text[], $2::jsonb[]) AS given (method, payload)`,
+      [values.map(([method]) => method), values.map(([, payload]) => payload)],
+    );
+    await emptied();
+    const aside = await postgres.query<{ method: string; reason: string }>(
+      "SELECT method, reason FROM centrifugo_outbox_refused ORDER BY id",
+    );
+    expect(aside).toEqual(
+      refused.map(([method, , reason]) => ({
+        method,
+        reason: typeof reason === "string" ? reason : expect.stringMatching(reason),
+      })),
+    );
+    const data = await published("aside");
+    expect(data.filter((each) => each !== "both")).toEqual(refused.map((_, index) => index));
+    expect(data).toContain("both");
+    const { refused: told } = (await process.stop()) ?? {};
+    expect(told).toBe(refused.length);
+  });
+
+  it("[N12] publishes each digit that the transaction wrote, and tells of partitions that nobody takes", async () => {
+    await postgres.query(`INSERT INTO centrifugo_outbox (method, payload, partition) VALUES
+      ('publish', '{"channel":"digits","data":[1.50,12345678901234567890]}', 0),
+      ('publish', '{"channel":"digits","data":1}', 5)`);
+    const process = await outbox();
+    expect(await process.lines.first(({ event }) => event === "strayed")).toMatchObject({
+      rows: 1,
+    });
+    await emptied(1);
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/history`, {
+      method: "POST",
+      headers: { "X-API-Key": testSecrets.API_KEY },
+      body: `{"channel":"digits","limit":10}`,
+    });
+    expect(await answer.text()).toContain(`"data":[1.50, 12345678901234567890]`);
+  });
+
+  it("waits for a server that refuses its key, and for one that is away", async () => {
+    const answers = [401, 503, 200];
+    const other = createServer((request, response) => {
+      request.resume();
+      const status = answers.length > 1 ? (answers.shift() ?? 200) : 200;
+      response.writeHead(status).end(`{"replies":[]}`);
+    });
+    const port = await listen(other);
+    answers.unshift(200);
+    const process = await OutboxProcess.start(["--url", `http://127.0.0.1:${port}`], {
+      ...testSecrets,
+      OUTBOX_DSN: dsn,
+    });
+    processes.push(process);
+    await insert("away", 1, 2, 1);
+    await process.lines.first(({ event, side }) => event === "trouble" && side === "server");
+    other.closeAllConnections();
+    other.close();
+    expect(await process.stop()).toMatchObject({ event: "ended", done: 0, refused: 0 });
+    await emptied(2);
+  });
+});
+
+describe.runIf(programs !== undefined)("dormouse outbox that can't begin", () => {
+  /** Runs the command, which has to end by itself. */
+  async function refusal(
+    options: readonly string[],
+    secrets: Readonly<Record<string, string>>,
+  ): Promise<readonly [number, string]> {
+    const url = ["--url", `http://127.0.0.1:${server.port}`];
+    const { shell, printed, noted } = shellOf(folder, {
+      ...testSecrets,
+      OUTBOX_DSN: dsn,
+      ...secrets,
+    });
+    const code = await run(["outbox", ...url, ...options], shell);
+    expect(printed).toEqual([]);
+    return [code, noted.join("\n")];
+  }
+
+  it.each<
+    [
+      string,
+      readonly string[],
+      (() => Readonly<Record<string, string>>) | undefined,
+      number,
+      RegExp,
+    ]
+  >([
+    [
+      "a table that isn't there",
+      ["--outbox-table-name", "nothing"],
+      undefined,
+      2,
+      /^relation "nothing" does not exist: dormouse outbox --sql prints the SQL of nothing and nothing_refused$/,
+    ],
+    [
+      "a table with other columns",
+      ["--outbox-table-name", "pg_catalog.pg_class"],
+      undefined,
+      2,
+      /^column "id" does not exist: dormouse outbox --sql prints/,
+    ],
+    [
+      "a table that its user may not read",
+      ["--outbox-table-name", "centrifugo_outbox_refused"],
+      undefined,
+      2,
+      /^permission denied for table centrifugo_outbox_refused; the user of OUTBOX_DSN needs SELECT and DELETE on/,
+    ],
+    [
+      "a wrong password",
+      [],
+      () => ({ OUTBOX_DSN: dsn.replace("secret", "hunter2") }),
+      2,
+      /^the database refuses OUTBOX_DSN: password authentication failed for user "publisher"$/,
+    ],
+    [
+      "a database that isn't there",
+      [],
+      () => ({ OUTBOX_DSN: postgres.dsn("nothing", "publisher") }),
+      2,
+      /^the database refuses OUTBOX_DSN: database "nothing" does not exist$/,
+    ],
+    [
+      "a host that isn't there",
+      [],
+      () => ({ OUTBOX_DSN: "postgresql://u:hunter2@nowhere.invalid/d" }),
+      3,
+      /^the database of OUTBOX_DSN can't be reached: getaddrinfo \w+ nowhere\.invalid$/,
+    ],
+    [
+      "a database without TLS where it is asked for",
+      [],
+      () => ({ OUTBOX_DSN: `${dsn}?sslmode=require` }),
+      3,
+      /^the database of OUTBOX_DSN can't be reached: The server does not support SSL connections$/,
+    ],
+    [
+      "another key",
+      [],
+      () => ({ API_KEY: "hunter2" }),
+      1,
+      /^the server refuses the key: API_KEY is another one there \(status 401\)$/,
+    ],
+    [
+      "a server that isn't there",
+      ["--url", "http://127.0.0.1:1"],
+      undefined,
+      3,
+      /^http:\/\/127\.0\.0\.1:1 can't be reached: /,
+    ],
+  ])(
+    "says so in a sentence, and leaves nothing behind: %s",
+    async (_, options, secrets, code, sentence) => {
+      const [ended, noted] = await refusal(options, secrets?.() ?? {});
+      expect(noted).toMatch(sentence);
+      expect(noted).not.toContain("hunter2");
+      expect(ended).toBe(code);
+      const connections =
+        "SELECT pid FROM pg_stat_activity WHERE application_name = 'dormouse outbox'";
+      await expect.poll(() => postgres.query(connections)).toEqual([]);
+      const tables = await postgres.query(
+        "SELECT relname FROM pg_class WHERE relname ~ '^nothing'",
+      );
+      expect(tables).toEqual([]);
+    },
+  );
+
+  it.each([200, 404])(
+    "says so in a sentence: a URL where something else answers %i",
+    async (status) => {
+      const other = createServer((request, response) => {
+        request.resume();
+        response.writeHead(status).end("<html>");
+      });
+      const port = await listen(other);
+      const [code, noted] = await refusal(["--url", `http://127.0.0.1:${port}`], {});
+      other.close();
+      expect(code).toBe(1);
+      expect(noted).toContain(`isn't Dormouse`);
+    },
+  );
+});
