@@ -41,7 +41,7 @@ export class OutboxDatabase {
       keepAlive: true,
     };
     // Beside the batches, the table is asked for what waits.
-    const pool = new pg.Pool({ ...options, max: outboxLimits.connectionsMax + 2 });
+    const pool = new pg.Pool({ ...options, max: outboxLimits.batchesMax + 2 });
     // A connection that ends is seen where it is used next. Between two statements of a batch, only its event would say so.
     pool.on("error", () => undefined);
     pool.on("connect", (client) => client.on("error", () => undefined));
@@ -112,12 +112,12 @@ export class OutboxDatabase {
     partition: number,
     rowsMax: number,
   ): Promise<readonly OutboxRow[]> {
-    const { rowBytesMax, batchBytesMax } = outboxLimits;
+    const { rowBytesMax, readBytesMax } = outboxLimits;
     const { rows } = await client.query<StoredRow>(this.#statements.rows, [
       partition,
       rowsMax,
       rowBytesMax,
-      batchBytesMax,
+      readBytesMax,
     ]);
     return rows.map(({ id, method, bytes, payload, created_at: createdAt }) => ({
       id,

@@ -1,26 +1,24 @@
-import { limits } from "../../src/limits.ts";
-
 /** The bounds of `dormouse outbox`, which publishes the rows of a table of PostgreSQL. */
 export const outboxLimits = {
   /** `partition_select_limit`: rows that one request carries. The server takes as many channels in one request. */
   selectedRowsMax: 1_000,
   /** `num_partitions`. Each is asked for by its number at every poll, and has its own order and its own delay. */
   partitionsMax: 1_000,
-  /** Connections to the database for batches. Each partition that has rows holds one while its request is answered. */
-  connectionsMax: 10,
+  /** Batches of a process at a time. Each holds a connection to the database while the server answers. */
+  batchesMax: 10,
   /** Bytes of payloads that are read and sent together. What isn't answered is sent again, so that little is. */
-  batchBytesMax: 2_097_152,
+  readBytesMax: 2_097_152,
   /**
    * Bytes of one payload. The server takes a body of 8 MiB; the rest is for what stands around a payload. A row with a larger
    * one is set aside, without being read.
    */
-  rowBytesMax: limits.requestBytesMax - 65_536,
+  rowBytesMax: 7_864_320,
   /**
-   * The delay before a batch is sent again that the server couldn't take now, ms. It doubles up to the maximum, which is far
-   * below the life of an idempotency key: who comes back finds its keys.
+   * The delay before a batch is sent again that the server couldn't take now, ms. It doubles up to the maximum, by which rows are
+   * late after an outage. That is far below the life of an idempotency key: a batch that is sent again finds its keys.
    */
   retryMs: 250,
-  retryMsMax: 20_000,
+  retryMsMax: 5_000,
   /** How long a line about the same trouble is not repeated, ms. */
   troubleRepeatMs: 60_000,
   /** How often a line has what was done and what waits, ms. */

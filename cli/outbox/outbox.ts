@@ -142,7 +142,7 @@ class OutboxRun {
       post: (method, body) => this.#client.post(method, body, this.#cut.signal),
       place: `${database.name}.${this.#options.outboxTableName}`,
       rowsMax: this.#options.partitionSelectLimit,
-      turns: new Turns(outboxLimits.connectionsMax),
+      turns: new Turns(outboxLimits.batchesMax),
       stop: this.#stop.signal,
     };
     const partitions = Array.from(

@@ -1,9 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../../../cli/program.ts";
+import { keyedMethods } from "../../../cli/outbox/row-command.ts";
+import { operationNames } from "../../../src/api/operations.ts";
+import { codeBlocksOf } from "../../support/documented-code.ts";
+import { linkPackage } from "../../support/environments/installed-example.ts";
+import { PythonEnvironment } from "../../support/environments/python-environment.ts";
 import { shellOf } from "../../core/cli/recorded-shell.ts";
 import { Postgres } from "../../support/environments/postgres.ts";
 import { freePort, listen } from "../../support/servers/listen.ts";
@@ -24,7 +31,14 @@ const config = {
     },
   },
 };
-const notifies = ["--partition-notification-channel", "outbox_rows"];
+const notifies = ["--partition-notification-channel", "centrifugo_partition_change"];
+
+/** The blocks of code in a section of docs/outbox.md. */
+function codeOf(section: string, language: string): readonly string[] {
+  return codeBlocksOf("outbox.md")
+    .filter((block) => block.heading === section && block.language === language)
+    .map(({ code }) => code);
+}
 
 let folder: string;
 let serveOptions: readonly string[];
@@ -43,13 +57,9 @@ beforeAll(async () => {
     ServedServer.start(serveOptions),
     Postgres.start(programs),
   ]);
-  // A user with the rights that docs/outbox.md names, and no others.
-  const { shell, printed } = shellOf(folder);
-  await run(["outbox", "--sql", ...notifies], shell);
-  await postgres.query(`${printed.join("\n")}
-    CREATE USER publisher PASSWORD 'secret';
-    GRANT SELECT, DELETE ON centrifugo_outbox TO publisher;
-    GRANT INSERT ON centrifugo_outbox_refused TO publisher`);
+  // The tables of the page, and a user with the rights that it names, and no others.
+  const [tables = "", rights = ""] = codeOf("The table", "sql");
+  await postgres.query(`${tables} CREATE USER publisher PASSWORD 'secret'; ${rights}`);
   dsn = postgres.dsn("postgres", "publisher");
 }, 300_000);
 afterEach(async () => {
@@ -215,7 +225,6 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
         `{"channels":["aside","unknown:x"],"data":"both"}`,
         /^channel 2 of the broadcast: 102/,
       ],
-      ["disconnect", `{"user":"a"}`, /^108 not available/],
     ];
     const process = await outbox(...notifies, "--num-partitions", "2");
     const values = refused.flatMap(([method, payload], index) => [
@@ -240,8 +249,13 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
     const data = await published("aside");
     expect(data.filter((each) => each !== "both")).toEqual(refused.map((_, index) => index));
     expect(data).toContain("both");
+    // Nothing is mended, so they come back.
+    const [again = ""] = codeOf("Rows that can't be carried out", "sql");
+    await postgres.query(again);
+    await process.lines.count(2 * refused.length + 1);
+    await emptied();
     const { refused: told } = (await process.stop()) ?? {};
-    expect(told).toBe(refused.length);
+    expect(told).toBe(2 * refused.length);
   });
 
   it("[N12] publishes each digit that the transaction wrote, and tells of partitions that nobody takes", async () => {
@@ -281,6 +295,81 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
     other.close();
     expect(await process.stop()).toMatchObject({ event: "ended", done: 0, refused: 0 });
     await emptied(2);
+  });
+});
+
+describe.runIf(programs !== undefined)("docs/outbox.md", () => {
+  it("has the SQL that the command prints, and a first row", async () => {
+    const { shell, printed } = shellOf(folder);
+    await run(["outbox", "--sql", ...notifies], shell);
+    expect(`${printed.join("\n")}\n`).toBe(codeOf("The table", "sql")[0]);
+    await postgres.query(codeOf("A first row", "sql").join(""));
+    await outbox();
+    await emptied();
+    expect(await published("news")).toEqual([{ text: "hello" }]);
+  });
+
+  it("has each method that changes something, with what its repetition does", () => {
+    const page = readFileSync("docs/outbox.md", "utf8");
+    const rows = Array.from(page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$/gm));
+    const named = rows
+      .filter(([, , second = ""]) => !second.startsWith("`") && !second.includes("OUTBOX_DSN"))
+      .flatMap(([, names = ""]) => names.replaceAll("`", "").split(", "));
+    const changing = operationNames(({ changes }) => changes === true);
+    expect(changing.filter((name) => !named.includes(name))).toEqual([]);
+    const [keyed = ""] = rows.flatMap(([, names = "", does]) =>
+      does === "does nothing" ? names : [],
+    );
+    expect(new Set(keyed.replaceAll("`", "").split(", "))).toEqual(keyedMethods);
+  });
+
+  it("publishes what a view of Django commits, and nothing of what it rolls back", async (test) => {
+    const [realtime = "", view = ""] = codeOf("Django", "python");
+    writeFileSync(join(folder, "realtime.py"), realtime);
+    writeFileSync(join(folder, "views.py"), view);
+    const python = await PythonEnvironment.open();
+    const script = python.run(test, "outbox_django", { folder, port: postgres.port });
+    const { answer } = await script.next("committed");
+    await script.ended();
+    expect(answer).toMatchObject({ id: 1 });
+    await outbox();
+    await emptied();
+    expect(await published("groups")).toEqual([{ id: 1, name: "readers" }]);
+  }, 300_000);
+
+  it("publishes what Express commits, and nothing of what it rolls back", async () => {
+    await postgres.query(
+      "CREATE TABLE orders (id SERIAL, item TEXT UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+    );
+    const place = join(folder, "express");
+    mkdirSync(place);
+    writeFileSync(join(place, "package.json"), `{"dependencies":{"express":"5.3.0"}}`);
+    const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+    await promisify(execFile)("npm", install, { cwd: place });
+    linkPackage(place, "pg");
+    writeFileSync(join(place, "app.mjs"), codeOf("Express", "js").join(""));
+    const port = await freePort();
+    const app = spawn(process.execPath, ["app.mjs"], {
+      cwd: place,
+      env: { ...process.env, DATABASE_URL: postgres.dsn(), PORT: String(port) },
+      stdio: "ignore",
+    });
+    try {
+      const order = async () => {
+        const options = { method: "POST", headers: { "Content-Type": "application/json" } };
+        const body = JSON.stringify({ item: "a book" });
+        const answer = await fetch(`http://127.0.0.1:${port}/orders`, { ...options, body });
+        return answer.status;
+      };
+      await expect.poll(() => order().catch(() => undefined)).toBe(201);
+      // The transaction fails when it commits, and the row is in it.
+      expect(await order()).toBe(500);
+    } finally {
+      app.kill("SIGKILL");
+    }
+    await outbox();
+    await emptied();
+    expect(await published("orders")).toEqual([{ id: 1, item: "a book" }]);
   });
 });
 
