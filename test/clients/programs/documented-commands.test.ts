@@ -34,9 +34,7 @@ import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { StartedServer } from "../../support/servers/started-server.ts";
 import { signToken } from "../../support/test-tokens.ts";
 import { WorkerFolder } from "../../support/servers/worker-folder.ts";
-import { outboxCommand } from "../../../cli/outbox/outbox.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
-import { shellOf } from "../../core/cli/recorded-shell.ts";
 const { commands, others } = documentedCommands();
 /** Those with which the pages' commands call a server. */
 const secrets = Object.fromEntries(
@@ -115,10 +113,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
-  [
-    /^dormouse outbox /,
-    { reason: "it needs PostgreSQL; outbox.test.ts runs it", check: outboxHasOptions },
-  ],
+  [/^dormouse outbox /, { reason: "it needs PostgreSQL; outbox.test.ts runs it" }],
   [/^dormouse init --existing --env/, { reason: "init-existing.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
@@ -484,15 +479,6 @@ function sameRequirements(): void {
 
 function linesOf(path: string): readonly string[] {
   return readFileSync(join(packageRoot, path), "utf8").trim().split("\n");
-}
-
-/** Checks that the command takes the options. */
-function outboxHasOptions(text: string): void {
-  const words = text
-    .replace(/ \| .*/, "")
-    .split(" ")
-    .slice(2);
-  expect(outboxCommand(shellOf(folder).shell).parseOptions(words).unknown).toEqual([]);
 }
 
 /** Checks that a program of `test/verification` takes the options. */

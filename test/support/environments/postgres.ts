@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import pg from "pg";
+import { Client, type QueryResultRow } from "pg";
 import { freePort } from "../servers/listen.ts";
 import { debianFolder } from "./debian-folder.ts";
 
@@ -94,12 +94,12 @@ export class Postgres {
   }
 
   /** Runs SQL as its superuser, and gives the rows of a single statement. */
-  async query<Row extends pg.QueryResultRow>(
+  async query<Row extends QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
     database?: string,
   ): Promise<readonly Row[]> {
-    const client = new pg.Client(this.dsn(database));
+    const client = new Client(this.dsn(database));
     await client.connect();
     try {
       // Several statements take no parameters.

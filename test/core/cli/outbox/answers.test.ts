@@ -17,6 +17,10 @@ function replies(...all: JsonValue[]): ApiAnswer {
   return { outcome: "result", result: { replies: all } };
 }
 
+function broadcast(...responses: JsonValue[]): ApiAnswer {
+  return { outcome: "result", result: { responses } };
+}
+
 const done = { publish: { offset: 1, epoch: "x" } };
 const [one, two, three, four] = [command("1"), command("2"), command("3"), command("4")];
 const status = (code: number, detail?: string): ApiAnswer => ({
@@ -103,10 +107,6 @@ describe("[I1] an answer to rows of the outbox", () => {
 
   it("to a broadcast decides by the channel with which something is wrong", () => {
     const sent = command("1", "broadcast");
-    const broadcast = (...responses: JsonValue[]): ApiAnswer => ({
-      outcome: "result",
-      result: { responses },
-    });
     const fine = { result: {} };
     const unknown = { error: { code: 102, message: "unknown channel" } };
     const later = { error: { code: 100, message: "internal server error" } };
@@ -125,29 +125,28 @@ describe("[I1] an answer to rows of the outbox", () => {
 
   it("gives a reason of a bounded length, without control characters", () => {
     const text = { code: 107, message: "\u001B[2J", detail: "x".repeat(2_000) };
-    const fate = follow([command("1", "broadcast")], {
-      outcome: "result",
-      result: { responses: [{ error: text }] },
-    }).fates.get("1");
+    const fate = fateOf(broadcast({ error: text }), command("1", "broadcast"));
     if (fate?.outcome !== "refused") throw new Error("not refused");
     expect(fate.reason).toMatch(/^channel 1 of the broadcast: 107 \\u001b\[2J \(x+$/);
     expect(fate.reason.length).toBeLessThan(outboxLimits.reasonCharactersMax + 100);
   });
 });
 
-describe("[W3] the rows of a batch", () => {
-  /** Answers requests in turn, and keeps what they were. */
-  function answering(...answers: ApiAnswer[]) {
-    const sent: string[] = [];
-    const post = (method: string, body: string) => {
-      sent.push(`${method} ${body}`);
-      return Promise.resolve(answers.shift() ?? status(500));
-    };
-    return { sent, post };
-  }
-  const rows = (...commands: RowCommand[]) =>
-    commands.map((each) => ({ outcome: "command", command: each }) as const);
+/** Answers requests in turn, and keeps what they were. */
+function answering(...answers: ApiAnswer[]) {
+  const sent: string[] = [];
+  const post = (method: string, body: string) => {
+    sent.push(`${method} ${body}`);
+    return Promise.resolve(answers.shift() ?? status(500));
+  };
+  return { sent, post };
+}
 
+function rows(...commands: RowCommand[]) {
+  return commands.map((each) => ({ outcome: "command", command: each }) as const);
+}
+
+describe("[W3] the rows of a batch", () => {
   it("go in one request, and what can't be sent has its fate without one", async () => {
     const { sent, post } = answering(replies(done, done));
     const bad = { outcome: "refused", id: "9", reason: "there is no method x" } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { libpqDsn } from "../../../../cli/outbox/database.ts";
+import { libpqDsn, type Waiting } from "../../../../cli/outbox/database.ts";
 import { Journal } from "../../../../cli/outbox/journal.ts";
 import { outboxLimits } from "../../../../cli/outbox/limits.ts";
 import { parseTable } from "../../../../cli/outbox/table-sql.ts";
@@ -85,6 +85,10 @@ describe("dormouse outbox", () => {
   });
 });
 
+function waiting(rows: number): Waiting {
+  return { rows, oldestSeconds: rows === 0 ? 0 : 2.04, strayed: 0 };
+}
+
 describe("the lines of dormouse outbox", () => {
   it("tell of trouble once, then once a minute, and of its end", () => {
     let atMs = nowMs;
@@ -108,7 +112,6 @@ describe("the lines of dormouse outbox", () => {
   it("count what was done since the last one, and are silent if nothing is", () => {
     const { shell, printed } = shellOf("/");
     const journal = new Journal(shell, false);
-    const waiting = (rows: number) => ({ rows, oldestSeconds: rows === 0 ? 0 : 2.04, strayed: 0 });
     journal.report(waiting(0));
     journal.done(5);
     journal.refused("7", 0, "107 bad\nrequest");
@@ -155,9 +158,8 @@ describe("[B1] turns", () => {
     );
     await Promise.resolve();
     expect(begun).toEqual([0, 1]);
-    const failed = expect(results[1]).rejects.toThrow("lost");
     ends[1]?.reject(new Error("lost"));
-    await failed;
+    await expect(results[1]).rejects.toThrow("lost");
     expect(begun).toEqual([0, 1, 2]);
     for (const [index, { resolve }] of ends.entries()) resolve(index);
     expect(await Promise.allSettled(results)).toHaveLength(4);

@@ -5,6 +5,7 @@ import {
   type OutboxRow,
   parseRow,
   requestsOf,
+  type RowCommand,
 } from "../../../../cli/outbox/row-command.ts";
 import { limits } from "../../../../src/limits.ts";
 
@@ -102,13 +103,14 @@ describe("[I1] a row of the outbox", () => {
   });
 });
 
-describe("[W3] rows that are sent together", () => {
-  const command = (id: string, method: string, payload = `{"channel":"a","user":"b"}`) => {
-    const parsed = parseRow(row({ id, method, payload }), table);
-    if (parsed.outcome === "refused") throw new Error(parsed.reason);
-    return parsed.command;
-  };
+/** The command of a row that is fine. */
+function command(id: string, method: string): RowCommand {
+  const parsed = parseRow(row({ id, method, payload: `{"channel":"a","user":"b"}` }), table);
+  if (parsed.outcome === "refused") throw new Error(parsed.reason);
+  return parsed.command;
+}
 
+describe("[W3] rows that are sent together", () => {
   it("are neighbours between which the server keeps the order", () => {
     const commands = [
       command("1", "publish"),
