@@ -20,10 +20,18 @@ export class OutboxRows {
   }
 
   /** Waits until the table is empty, or has only so many rows. */
-  async emptied(rows = 0): Promise<void> {
+  emptied(rows = 0): Promise<void> {
+    return this.until((left) => left === rows);
+  }
+
+  /** Waits until the number of rows is so. */
+  async until(isIt: (left: number) => boolean): Promise<void> {
     const sql = "SELECT count(*)::int AS left FROM centrifugo_outbox";
-    const left = async () => (await this.#postgres.query<{ left: number }>(sql))[0]?.left;
-    while ((await left()) !== rows) await pause(20);
+    for (;;) {
+      const [counted] = await this.#postgres.query<{ left: number }>(sql);
+      if (counted !== undefined && isIt(counted.left)) return;
+      await pause(20);
+    }
   }
 }
 
