@@ -155,19 +155,21 @@ export class OutboxDatabase {
    */
   async listen(channel: string, heard: (text: string) => void, stop: AbortSignal): Promise<void> {
     const client = this.#listener();
-    const ended = Promise.withResolvers<void>();
-    const end = () => ended.resolve();
-    stop.addEventListener("abort", end);
-    client.on("error", (error) => ended.reject(error));
-    client.on("end", () => ended.reject(new Error("the connection has ended")));
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve, reject) => {
+      end = resolve;
+      client.on("error", reject);
+      client.on("end", () => reject(new Error("the connection has ended")));
+    });
     client.on("notification", ({ payload = "" }) => heard(payload));
+    stop.addEventListener("abort", end);
     try {
       const listening = client.connect().then(() => client.query(`LISTEN ${channel}`));
-      await Promise.race([listening, ended.promise]);
-      await ended.promise;
+      await Promise.race([listening, ended]);
+      await ended;
     } finally {
       stop.removeEventListener("abort", end);
-      ended.resolve();
+      end();
       await client.end().catch(() => undefined);
     }
   }

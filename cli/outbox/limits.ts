@@ -1,8 +1,8 @@
 /** The bounds of `dormouse outbox`, which publishes the rows of a table of PostgreSQL. */
 export const outboxLimits = {
-  /** `partition_select_limit`: rows that one request carries. The server takes as many channels in one request. */
+  /** Rows of a partition that one request carries (`partition_select_limit`). The server takes as many channels in one request. */
   selectedRowsMax: 1_000,
-  /** `num_partitions`. Each is asked for by its number at every poll, and has its own order and its own delay. */
+  /** Partitions of a table (`num_partitions`). Each is asked for by its number at every poll, and has its own order and its own delay. */
   partitionsMax: 1_000,
   /** Batches of a process at a time. Each holds a connection to the database while the server answers. */
   batchesMax: 10,

@@ -13,6 +13,7 @@ import { operationNames } from "../../../src/api/operations.ts";
 import { codeBlocksOf } from "../../support/documented-code.ts";
 import { linkPackage } from "../../support/environments/installed-example.ts";
 import { PythonEnvironment } from "../../support/environments/python-environment.ts";
+import { Inbox } from "../../support/inbox.ts";
 import { numbersOf, OutboxRows } from "../../support/outbox-rows.ts";
 import { shellOf } from "../../core/cli/recorded-shell.ts";
 import { Postgres } from "../../support/environments/postgres.ts";
@@ -252,25 +253,26 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
     expect(await answer.text()).toContain(`"data":[1.50, 12345678901234567890]`);
   });
 
-  it("waits for a server that refuses its key, and for one that is away", async () => {
-    const answers = [401, 503, 200];
+  it("keeps the rows of a server that refuses the key, or doesn't answer, and ends all the same", async () => {
+    const requests = new Inbox<number>();
+    const statuses = [200, 401, 503];
     const other = createServer((request, response) => {
       request.resume();
-      const status = answers.length > 1 ? (answers.shift() ?? 200) : 200;
-      response.writeHead(status).end(`{"replies":[]}`);
+      const status = statuses.shift();
+      requests.push(status ?? 0);
+      if (status !== undefined) response.writeHead(status).end(`{"replies":[]}`);
     });
     const port = await listen(other);
-    answers.unshift(200);
-    const publisher = await OutboxProcess.start(["--url", `http://127.0.0.1:${port}`], {
-      ...testSecrets,
-      OUTBOX_DSN: dsn,
-    });
+    const secrets = { ...testSecrets, OUTBOX_DSN: dsn };
+    const publisher = await OutboxProcess.start(["--url", `http://127.0.0.1:${port}`], secrets);
     processes.push(publisher);
     await rows.insert("away", 1, 2, 1);
-    await publisher.lines.first(({ event, side }) => event === "trouble" && side === "server");
+    expect(await requests.count(4)).toEqual([200, 401, 503, 0]);
+    expect(await publisher.stop()).toMatchObject({ event: "ended", done: 0, refused: 0 });
+    const troubles = publisher.lines.all.filter(({ event }) => event === "trouble");
+    expect(troubles).toMatchObject([{ side: "server" }]);
     other.closeAllConnections();
     other.close();
-    expect(await publisher.stop()).toMatchObject({ event: "ended", done: 0, refused: 0 });
     await rows.emptied(2);
   });
 });
