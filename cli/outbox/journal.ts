@@ -41,32 +41,41 @@ export class Journal {
     );
   }
 
-  /** Tells that a side fails: once, and then once a minute. */
-  fails(side: Side, cause: string): void {
+  /**
+   * Tells that a side fails: once, and then once a minute.
+   *
+   * @param of the partition that sees it; none for all of them
+   */
+  fails(side: Side, cause: string, of = -1): void {
     const nowMs = this.#shell.nowMs();
-    const before = this.#troubles.get(side);
-    const since = before?.sinceMs ?? nowMs;
-    if (before !== undefined && nowMs - before.toldMs < outboxLimits.troubleRepeatMs) return;
-    this.#troubles.set(side, { sinceMs: since, toldMs: nowMs });
+    const trouble = this.#troubles.get(side) ?? {
+      sinceMs: nowMs,
+      toldMs: -Infinity,
+      seenBy: new Set(),
+    };
+    this.#troubles.set(side, trouble);
+    trouble.seenBy.add(of);
+    if (nowMs - trouble.toldMs < outboxLimits.troubleRepeatMs) return;
+    trouble.toldMs = nowMs;
     this.#line(
       { event: "trouble", side, cause },
       paintOf(this.#shell).caution(printable(`rows wait: ${cause}`)),
     );
   }
 
-  /** Tells that a side works again, if it has failed. */
-  works(side: Side): void {
-    const before = this.#troubles.get(side);
-    if (before === undefined) return;
+  /** Tells that a side works again, if it has failed, and works for all that have seen that. */
+  works(side: Side, of = -1): void {
+    const trouble = this.#troubles.get(side);
+    if (trouble?.seenBy.delete(of) !== true || trouble.seenBy.size > 0) return;
     this.#troubles.delete(side);
-    const seconds = Math.round((this.#shell.nowMs() - before.sinceMs) / 1_000);
+    const seconds = Math.round((this.#shell.nowMs() - trouble.sinceMs) / 1_000);
     this.#line(
       { event: "works", side, seconds },
       paintOf(this.#shell).good(`the ${side} works again, after ${seconds} s`),
     );
   }
 
-  /** A partition's number that no process of this configuration takes. */
+  /** Tells of rows in partitions that no process of this configuration takes. */
   strayed(rows: number, partitions: number): void {
     this.#line(
       { event: "strayed", rows },
@@ -104,5 +113,6 @@ export class Journal {
 
 interface Trouble {
   readonly sinceMs: number;
-  readonly toldMs: number;
+  toldMs: number;
+  readonly seenBy: Set<number>;
 }

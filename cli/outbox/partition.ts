@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { retryDelayMs } from "./answers.ts";
+import { type Fate, retryDelayMs } from "./answers.ts";
 import { databaseCause, type OutboxDatabase } from "./database.ts";
 import type { Journal } from "./journal.ts";
 import { parseRow } from "./row-command.ts";
@@ -70,23 +70,37 @@ export class Partition {
     try {
       const taken = await database.take(this.#number, rowsMax);
       journal.works("database");
-      if (taken === undefined) return "none";
+      if (taken === undefined) {
+        // Another process may have sent what failed here.
+        journal.works("server", this.#number);
+        return "none";
+      }
       const fates = await sendRows(
         taken.rows.map((row) => parseRow(row, place)),
         post,
       );
       await taken.settle(fates);
-      const outcomes = [...fates.values()];
-      const again = outcomes.find((fate) => fate.outcome === "again");
-      if (again === undefined) journal.works("server");
-      else journal.fails("server", again.cause);
-      journal.done(outcomes.filter(({ outcome }) => outcome === "done").length);
-      for (const [id, fate] of fates)
-        if (fate.outcome === "refused") journal.refused(id, this.#number, fate.reason);
-      return again === undefined ? "some" : "again";
+      return this.#tell(fates) ? "again" : "some";
     } catch (error) {
       journal.fails("database", databaseCause(error));
       return "again";
     }
+  }
+  /** Tells the fates of a batch, and whether rows of it have to be sent again: the first one that waits is named. */
+  #tell(fates: ReadonlyMap<string, Fate>): boolean {
+    const { journal } = this.#outbox;
+    let waits = false;
+    let done = 0;
+    for (const [id, fate] of fates) {
+      if (fate.outcome === "done") done++;
+      else if (fate.outcome === "refused") journal.refused(id, this.#number, fate.reason);
+      else if (!waits) {
+        waits = true;
+        journal.fails("server", `${fate.cause} (row ${id})`, this.#number);
+      }
+    }
+    journal.done(done);
+    if (!waits) journal.works("server", this.#number);
+    return waits;
   }
 }

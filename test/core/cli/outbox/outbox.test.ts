@@ -109,6 +109,18 @@ describe("the lines of dormouse outbox", () => {
     ]);
   });
 
+  it("tell that the server works again when it does for all partitions", () => {
+    const { shell, printed } = shellOf("/");
+    const journal = new Journal(shell, false);
+    journal.fails("server", "the server answers 111 too many requests", 1);
+    journal.fails("server", "the server answers 111 too many requests", 2);
+    journal.works("server", 0);
+    journal.works("server", 1);
+    expect(printed).toHaveLength(1);
+    journal.works("server", 2);
+    expect(printed.at(-1)).toBe("the server works again, after 0 s");
+  });
+
   it("count what was done since the last one, and are silent if nothing is", () => {
     const { shell, printed } = shellOf("/");
     const journal = new Journal(shell, false);
