@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { Client, Pool, PoolClient } from "pg";
 import { failureCause } from "../connection/failure-cause.ts";
 import { exitCodes, Failure, usageFailure } from "../shell.ts";
@@ -155,21 +156,19 @@ export class OutboxDatabase {
    */
   async listen(channel: string, heard: (text: string) => void, stop: AbortSignal): Promise<void> {
     const client = this.#listener();
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve, reject) => {
-      end = resolve;
+    client.on("notification", ({ payload = "" }) => heard(payload));
+    const lost = new Promise<never>((_, reject) => {
       client.on("error", reject);
       client.on("end", () => reject(new Error("the connection has ended")));
     });
-    client.on("notification", ({ payload = "" }) => heard(payload));
-    stop.addEventListener("abort", end);
+    const over = new AbortController();
+    const stopped = once(stop, "abort", { signal: over.signal }).catch(() => undefined);
     try {
       const listening = client.connect().then(() => client.query(`LISTEN ${channel}`));
-      await Promise.race([listening, ended]);
-      await ended;
+      await Promise.race([listening, lost, stopped]);
+      await Promise.race([lost, stopped]);
     } finally {
-      stop.removeEventListener("abort", end);
-      end();
+      over.abort();
       await client.end().catch(() => undefined);
     }
   }
