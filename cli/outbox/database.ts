@@ -60,13 +60,18 @@ export class OutboxDatabase {
   async check(): Promise<void> {
     try {
       await this.#pool.query(this.#statements.check);
-      const { rows } = await this.#pool.query<Checked>(this.#statements.checkRights);
-      const [checked] = rows;
-      if (checked?.allowed !== true) throw usageFailure(this.#grants());
-      this.name = checked.database;
+      await this.#prove(this.#pool);
+      const { rows } = await this.#pool.query<{ database: string }>(this.#statements.database);
+      this.name = rows[0]?.database ?? "";
     } catch (error) {
-      throw error instanceof Failure ? error : this.#failure(error);
+      throw this.#failure(error);
     }
+  }
+
+  /** Does to no rows what is done to sent ones. It fails if that would. */
+  async #prove(client: Pick<PoolClient, "query">): Promise<void> {
+    await client.query(this.#statements.refuse, [[], []]);
+    await client.query(this.#statements.remove, [[]]);
   }
 
   /** The partitions that have rows. */
@@ -89,14 +94,17 @@ export class OutboxDatabase {
   /**
    * Takes the first rows of a partition.
    *
+   * @param proves whether it has to be proven first that rows can be settled, because some couldn't. Otherwise the same rows
+   *               would be sent for ever, longer than the server remembers their keys.
    * @returns undefined if another process has the partition, or nobody has put rows into it
    */
-  async take(partition: number, rowsMax: number): Promise<TakenRows | undefined> {
+  async take(partition: number, rowsMax: number, proves: boolean): Promise<TakenRows | undefined> {
     const client = await this.#pool.connect();
     try {
       await client.query("BEGIN");
       const lock = await client.query<{ taken: boolean }>(this.#statements.take, [partition]);
       const taken = lock.rows[0]?.taken === true;
+      if (taken && proves) await this.#prove(client);
       const rows = taken ? await this.#rows(client, partition, rowsMax) : [];
       if (rows.length > 0) return { rows, settle: (fates) => this.#settle(client, fates) };
       await client.query("ROLLBACK");
@@ -202,11 +210,6 @@ export class OutboxDatabase {
     const { name, refusedName } = this.#table;
     return `the user of OUTBOX_DSN needs SELECT and DELETE on ${name}, and INSERT on ${refusedName}`;
   }
-}
-
-interface Checked {
-  readonly allowed: boolean;
-  readonly database: string;
 }
 
 interface StoredRow {

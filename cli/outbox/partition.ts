@@ -27,6 +27,8 @@ export class Partition {
   #isRunning = false;
   #isWoken = false;
   #attempts = 0;
+  /** Rows were sent that the database didn't settle. */
+  #isUnsettled = false;
   #run: Promise<void> = Promise.resolve();
 
   constructor(number: number, outbox: Outbox) {
@@ -68,7 +70,7 @@ export class Partition {
   async #takeBatch(): Promise<"some" | "again" | "none"> {
     const { database, journal, post, place, rowsMax } = this.#outbox;
     try {
-      const taken = await database.take(this.#number, rowsMax);
+      const taken = await database.take(this.#number, rowsMax, this.#isUnsettled);
       journal.works("database");
       if (taken === undefined) {
         // Another process may have sent what failed here.
@@ -79,7 +81,9 @@ export class Partition {
         taken.rows.map((row) => parseRow(row, place)),
         post,
       );
+      this.#isUnsettled = true;
       await taken.settle(fates);
+      this.#isUnsettled = false;
       return this.#tell(fates) ? "again" : "some";
     } catch (error) {
       journal.fails("database", databaseCause(error));

@@ -253,6 +253,16 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
     expect(await answer.text()).toContain(`"data":[1.50, 12345678901234567890]`);
   });
 
+  it("[A7] says in a sentence that the server has another key", async () => {
+    const environment = { OUTBOX_DSN: dsn, API_KEY: "hunter2" };
+    const { shell, printed, noted } = shellOf(folder, environment);
+    const code = await run(["outbox", "--url", `http://127.0.0.1:${server.port}`], shell);
+    expect([code, printed]).toEqual([1, []]);
+    expect(noted).toEqual([
+      "the server refuses the key: API_KEY is another one there (status 401)",
+    ]);
+  });
+
   it("keeps the rows of a server that refuses the key, or doesn't answer, and ends all the same", async () => {
     const requests = new Inbox<number>();
     const statuses = [200, 401, 503];
@@ -358,126 +368,4 @@ describe.runIf(programs !== undefined)("docs/outbox.md", () => {
     await rows.emptied();
     expect(await published("orders")).toEqual([{ id: 1, item: "a book" }]);
   });
-});
-
-/** Runs the command, which has to end by itself. */
-async function refusal(
-  options: readonly string[],
-  secrets: Readonly<Record<string, string>>,
-): Promise<readonly [number, string]> {
-  const url = ["--url", `http://127.0.0.1:${server.port}`];
-  const { shell, printed, noted } = shellOf(folder, {
-    ...testSecrets,
-    OUTBOX_DSN: dsn,
-    ...secrets,
-  });
-  const code = await run(["outbox", ...url, ...options], shell);
-  expect(printed).toEqual([]);
-  return [code, noted.join("\n")];
-}
-
-describe.runIf(programs !== undefined)("dormouse outbox that can't begin", () => {
-  it.each<
-    [
-      string,
-      readonly string[],
-      (() => Readonly<Record<string, string>>) | undefined,
-      number,
-      RegExp,
-    ]
-  >([
-    [
-      "a table that isn't there",
-      ["--outbox-table-name", "nothing"],
-      undefined,
-      2,
-      /^relation "nothing" does not exist: dormouse outbox --sql prints the SQL of nothing and nothing_refused$/,
-    ],
-    [
-      "a table with other columns",
-      ["--outbox-table-name", "pg_catalog.pg_class"],
-      undefined,
-      2,
-      /^column "id" does not exist: dormouse outbox --sql prints/,
-    ],
-    [
-      "a table that its user may not read",
-      ["--outbox-table-name", "centrifugo_outbox_refused"],
-      undefined,
-      2,
-      /^permission denied for table centrifugo_outbox_refused; the user of OUTBOX_DSN needs SELECT and DELETE on/,
-    ],
-    [
-      "a wrong password",
-      [],
-      () => ({ OUTBOX_DSN: dsn.replace("secret", "hunter2") }),
-      2,
-      /^the database refuses OUTBOX_DSN: password authentication failed for user "publisher"$/,
-    ],
-    [
-      "a database that isn't there",
-      [],
-      () => ({ OUTBOX_DSN: postgres.dsn("nothing", "publisher") }),
-      2,
-      /^the database refuses OUTBOX_DSN: database "nothing" does not exist$/,
-    ],
-    [
-      "a host that isn't there",
-      [],
-      () => ({ OUTBOX_DSN: "postgresql://u:hunter2@nowhere.invalid/d" }),
-      3,
-      /^the database of OUTBOX_DSN can't be reached: getaddrinfo \w+ nowhere\.invalid$/,
-    ],
-    [
-      "a database without TLS where it is asked for",
-      [],
-      () => ({ OUTBOX_DSN: `${dsn}?sslmode=require` }),
-      3,
-      /^the database of OUTBOX_DSN can't be reached: The server does not support SSL connections$/,
-    ],
-    [
-      "another key",
-      [],
-      () => ({ API_KEY: "hunter2" }),
-      1,
-      /^the server refuses the key: API_KEY is another one there \(status 401\)$/,
-    ],
-    [
-      "a server that isn't there",
-      ["--url", "http://127.0.0.1:1"],
-      undefined,
-      3,
-      /^http:\/\/127\.0\.0\.1:1 can't be reached: /,
-    ],
-  ])(
-    "says so in a sentence, and leaves nothing behind: %s",
-    async (_, options, secrets, code, sentence) => {
-      const [ended, noted] = await refusal(options, secrets?.() ?? {});
-      expect(noted).toMatch(sentence);
-      expect(noted).not.toContain("hunter2");
-      expect(ended).toBe(code);
-      const connections =
-        "SELECT pid FROM pg_stat_activity WHERE application_name = 'dormouse outbox'";
-      await expect.poll(() => postgres.query(connections)).toEqual([]);
-      const tables = await postgres.query(
-        "SELECT relname FROM pg_class WHERE relname ~ '^nothing'",
-      );
-      expect(tables).toEqual([]);
-    },
-  );
-
-  it.each([200, 404])(
-    "says so in a sentence: a URL where something else answers %i",
-    async (status) => {
-      const other = createServer((request, response) => {
-        request.resume();
-        response.writeHead(status).end("<html>");
-      });
-      const port = await listen(other);
-      const [code, noted] = await refusal(["--url", `http://127.0.0.1:${port}`], {});
-      other.close();
-      expect(code).toBe(1);
-      expect(noted).toContain(`isn't Dormouse`);
-    },
-  );
 });

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client, type QueryResultRow } from "pg";
+import { Inbox } from "../inbox.ts";
 import { freePort } from "../servers/listen.ts";
 import { debianFolder } from "./debian-folder.ts";
 
@@ -19,6 +20,8 @@ interface Programs {
 /** Debian's PostgreSQL as a process, with a database of its own that ends with it. */
 export class Postgres {
   readonly port: number;
+  /** The lines of its log. */
+  readonly log = new Inbox<string>();
   readonly #programs: Programs;
   readonly #folder: string;
   #process: ChildProcess | undefined;
@@ -86,6 +89,7 @@ export class Postgres {
     this.#process = started;
     const ready = new Promise<boolean>((resolve) => {
       createInterface(started.stderr).on("line", (line) => {
+        this.log.push(line);
         if (line.includes("ready to accept connections")) resolve(true);
       });
       started.once("exit", () => resolve(false));
