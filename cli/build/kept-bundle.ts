@@ -1,21 +1,12 @@
 /** `node cli/build/kept-bundle.ts` builds the bundle of wrangler.toml before its first start, as in a container. */
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { configurationFile, wranglerConfigOf } from "../deployment/wrangler-config.ts";
 import type { Target } from "../configuration/command-line.ts";
 import { packageRoot } from "../package-root.ts";
 import { productionBundle } from "./production-bundle.ts";
+import { writeChanged } from "./write-changed.ts";
 
 /** `npm ci` deletes it together with the packages from which the bundles were made. */
 const folder = join(packageRoot, "node_modules", ".cache", "dormouse-bundles");
@@ -83,10 +74,7 @@ function kept(file: string): string {
 /** Keeps a bundle, and deletes those that weren't used for longest. A folder that can't be written keeps none. */
 function keep(file: string, bundle: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
-    // Another start may read it meanwhile.
-    writeFileSync(`${file}.${process.pid}`, bundle);
-    renameSync(`${file}.${process.pid}`, file);
+    writeChanged(file, Buffer.from(bundle));
     const files = readdirSync(folder).map((name) => join(folder, name));
     const byUse = files.toSorted((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs);
     for (const old of byUse.slice(keptMax)) rmSync(old, { force: true });

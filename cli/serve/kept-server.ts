@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isatty } from "node:tty";
 import { limits } from "../../src/limits.ts";
+import { listeningSocket, type ListeningSocket } from "./listening-socket.ts";
 import { whenParentEnds } from "./local-server.ts";
 import { preparedSetup } from "./prepared-setup.ts";
 import { Restarts, whenClockIsSetBack } from "./restarts.ts";
@@ -45,6 +46,7 @@ export class KeptServer {
   readonly #stopping = new AbortController();
   readonly #restarts = new Restarts();
   #setup: WorkerdSetup;
+  #socket: ListeningSocket;
   #workerd: Workerd | undefined;
   #hasServed = false;
   /** Whether the workerd that runs was ended so that another one starts. */
@@ -58,8 +60,15 @@ export class KeptServer {
    * @param source where the secrets come from, for a person
    * @param args   the command line, by which the setup is made anew
    */
-  constructor(setup: WorkerdSetup, options: ServeOptions, source: string, args: readonly string[]) {
+  constructor(
+    setup: WorkerdSetup,
+    socket: ListeningSocket,
+    options: ServeOptions,
+    source: string,
+    args: readonly string[],
+  ) {
     this.#setup = setup;
+    this.#socket = socket;
     this.#options = options;
     this.#source = source;
     this.#args = args;
@@ -119,7 +128,8 @@ export class KeptServer {
   async #serveOnce(): Promise<Served> {
     const { state, port } = this.#options;
     this.#isRenewed = false;
-    const workerd = Workerd.launch(this.#setup, state, port);
+    const listensOn = this.#socket.descriptor;
+    const workerd = Workerd.launch({ ...this.#setup, listensOn }, state, port);
     this.#workerd = workerd;
     if (workerd.processId !== undefined) noteProcess(state, workerd.processId);
     const problems = await problemsOf(workerd);
@@ -162,7 +172,13 @@ export class KeptServer {
     const restartInMs = this.#restarts.afterEnd(servedMs);
     console.error(unexpectedEnd(how, restartInMs));
     if (restartInMs === undefined) return statusOf(ending);
-    return (await waited(restartInMs, this.#stopping.signal)) ? undefined : 0;
+    // A burst of connections that ended workerd would wait for the next one, and end it as well.
+    await this.#socket.close();
+    if (!(await waited(restartInMs, this.#stopping.signal))) return 0;
+    const opened = await listeningSocket(this.#options.host, this.#options.port);
+    if (opened.outcome === "listening") this.#socket = opened;
+    else console.error(`The server stops: ${opened.problem}`);
+    return opened.outcome === "listening" ? undefined : 1;
   }
 
   /** Makes the setup from what is on the disk now, while the server goes on, and has workerd start with it. */
@@ -176,9 +192,9 @@ export class KeptServer {
     }
     if (prepared.outcome === "bad")
       return this.#endUpdate({ outcome: "refused", problem: prepared.problem });
-    const { listensOn, keepsOpen } = this.#setup;
-    this.#handover = { before: this.#setup, sinceMs: performance.now() };
-    this.#setup = { ...prepared.setup, listensOn, keepsOpen };
+    const before = this.#setup;
+    this.#handover = { before, sinceMs: performance.now() };
+    this.#setup = { ...prepared.setup, keepsOpen: before.keepsOpen };
     this.#isRenewed = true;
     await this.#workerd?.stop(handoverMs);
   }

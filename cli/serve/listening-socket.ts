@@ -1,8 +1,15 @@
 import { Worker } from "node:worker_threads";
 
-export type OpenedSocket =
+export interface ListeningSocket {
+  readonly outcome: "listening";
   /** A descriptor of this process, which processes that it starts can inherit. */
-  | { readonly outcome: "listening"; readonly descriptor: number }
+  readonly descriptor: number;
+  /** Closes the socket, which ends the connections that wait in it. */
+  close(): Promise<void>;
+}
+
+export type OpenedSocket =
+  | ListeningSocket
   | { readonly outcome: "refused"; readonly problem: string };
 
 /** How many connections may wait in the socket. Linux lowers it to `net.core.somaxconn`, 4,096 by default. */
@@ -34,7 +41,10 @@ export function listeningSocket(host: string, port: number): Promise<OpenedSocke
   thread.unref();
   const { promise, resolve } = Promise.withResolvers<OpenedSocket>();
   thread.once("message", ({ descriptor, fault }: { descriptor?: number; fault?: string }) => {
-    if (descriptor !== undefined) return resolve({ outcome: "listening", descriptor });
+    if (descriptor !== undefined) {
+      const close = async () => void (await thread.terminate());
+      return resolve({ outcome: "listening", descriptor, close });
+    }
     const problem =
       fault === "EADDRINUSE"
         ? `port ${port} is used by another server: choose a free port with --port`

@@ -24,9 +24,8 @@ async function serve(args: readonly string[]): Promise<number> {
   if (folder.outcome === "refused") return refuse(folder.problem);
   noteServer(options.state, process.pid);
   deleteEmptyDatabases(join(options.state, "storage"));
-  const inherited = { listensOn: opened.descriptor, keepsOpen: folder.descriptor };
-  const setup = { ...(await builtSetup(checked)), ...inherited };
-  return new KeptServer(setup, options, source, args).run();
+  const setup = { ...(await builtSetup(checked)), keepsOpen: folder.descriptor };
+  return new KeptServer(setup, opened, options, source, args).run();
 }
 
 function refuse(problem: string | undefined): number {
