@@ -26,13 +26,13 @@ import type { MapCalls, MapState } from "./map.ts";
 import type { TokenGetter } from "./subscription.ts";
 import type { UnreadCalls, UnreadState } from "./unread.ts";
 
-export type { ChannelOptions, ChannelState, JsonData } from "./channel.ts";
+export type { ChannelCalls, ChannelOptions, ChannelState, JsonData } from "./channel.ts";
 export type { ConnectionOptions, ConnectionState } from "./connection.ts";
 export type { Problem } from "./feed.ts";
-export type { MapState } from "./map.ts";
+export type { MapCalls, MapState } from "./map.ts";
 export type { Message } from "./messages.ts";
 export type { SubscriptionState, TokenGetter } from "./subscription.ts";
-export type { UnreadState } from "./unread.ts";
+export type { UnreadCalls, UnreadState } from "./unread.ts";
 
 const Connected = createContext<Connection | undefined>(undefined);
 
