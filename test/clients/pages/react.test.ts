@@ -1,102 +1,11 @@
 import { createServer, type Server } from "node:http";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { build as bundle } from "esbuild";
-import { createElement, type ReactElement } from "react";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { packageRoot } from "../../../cli/package-root.ts";
-import {
-  RealtimeProvider,
-  useChannel,
-  useConnection,
-  useMap,
-  usePresence,
-  useUnread,
-} from "../../../package/react/index.ts";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
+import { codeBlocksOf, codeFolder, configOf } from "../../support/documented-code.ts";
+import { documentedScript, hooksScript, type ReactVersion } from "../../support/react-page.ts";
 import { listen } from "../../support/servers/listen.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
-
-/** What the tests show: all hooks, in Strict Mode. `show` changes what there is, and each element has the state of a hook. */
-const page = `
-  import { createElement as element, StrictMode, useState } from "react";
-  import { createRoot } from "react-dom/client";
-  import * as hooks from "dormouse-realtime/react";
-
-  const text = (id, ...parts) => element("p", { id }, parts.join(" "));
-  const json = (entries) => JSON.stringify(Object.fromEntries(entries));
-
-  function Room({ id, channel, ...options }) {
-    const getToken = async () => (await fetch("/token?channel=" + channel)).text();
-    const room = hooks.useChannel(channel, options.isPrivate ? { ...options, getToken } : options);
-    globalThis[id] = room;
-    const texts = room.messages.map(({ data }) => data).join(",");
-    return text(id, room.state, room.problem?.code ?? "fine", room.hasGap ? "gap" : "whole", texts);
-  }
-  function People({ channel, of }) {
-    const { entries } = hooks.usePresence(channel, { of });
-    return text("people", Array.from(entries.values(), ({ user }) => user).sort());
-  }
-  function Board({ channel }) {
-    globalThis.board = hooks.useMap(channel);
-    return text("board", board.state, json(board.entries));
-  }
-  function Unread({ channel }) {
-    globalThis.unread = hooks.useUnread(channel);
-    return text("unread", unread.unread ?? unread.problem?.code ?? "unknown");
-  }
-  function Connection() {
-    globalThis.connection = hooks.useConnection();
-    return text("connection", connection.state, connection.problem?.code ?? "fine");
-  }
-  const kinds = { Room, People, Board, Unread };
-
-  function App() {
-    const [{ user, parts }, set] = useState({ user: "ann", parts: [] });
-    globalThis.show = (change) => set((before) => ({ ...before, ...change }));
-    const getToken = async () => (await fetch("/token?user=" + user)).text();
-    const options = { minReconnectDelay: 700, maxReconnectDelay: 700 };
-    return element(hooks.RealtimeProvider, { url: globalThis.address, user, getToken, options },
-      element(Connection),
-      ...parts.map(([kind, props]) => element(kinds[kind], { key: kind + (props.id ?? ""), ...props })));
-  }
-
-  globalThis.sockets = 0;
-  globalThis.WebSocket = class extends WebSocket {
-    constructor(...options) {
-      super(...options);
-      sockets++;
-    }
-  };
-  const root = createRoot(document.getElementById("root"));
-  globalThis.end = () => root.unmount();
-  globalThis.root = root;
-  root.render(element(StrictMode, null, element(App)));
-`;
-
-const packages = {
-  18: { react: "react-18", "react-dom": "react-dom-18" },
-  19: { react: "react", "react-dom": "react-dom" },
-} as const;
-
-/** The page's script, for a version of React. */
-async function script(version: keyof typeof packages): Promise<string> {
-  const alias = Object.fromEntries(
-    Object.entries(packages[version]).map(([name, installed]) => [
-      name,
-      join(packageRoot, "node_modules", installed),
-    ]),
-  );
-  const { outputFiles } = await bundle({
-    stdin: { contents: page, resolveDir: packageRoot },
-    alias: { ...alias, "dormouse-realtime/react": join(packageRoot, "package/react/index.ts") },
-    bundle: true,
-    format: "esm",
-    write: false,
-  });
-  return outputFiles[0]?.text ?? "";
-}
 
 const open = { allow_subscribe_for_client: true };
 const room = {
@@ -118,15 +27,11 @@ const namespaces = [
   { name: "closed" },
   { ...open, name: "clients", subscription_type: "map_clients", map: ephemeral },
   { ...open, name: "users", subscription_type: "map_users", map: ephemeral },
-  {
-    ...open,
-    name: "board",
-    subscription_type: "map",
-    map: { mode: "persistent", allow_publish_for_subscriber: true },
-  },
+  ...configOf(codeBlocksOf("react.md")[0]?.code ?? "").channel.namespaces,
 ];
 
 const chromium = findChromium();
+const folder = codeFolder();
 let server: Server;
 let rt: TestDormouse;
 let origin: string;
@@ -136,7 +41,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", origin);
     const [user, channel] = [searchParams.get("user") ?? "ann", searchParams.get("channel")];
-    if (pathname === "/token")
+    if (pathname === "/token" || pathname === "/realtime/token")
       response.end(channel === null ? rt.token(user) : rt.subscriptionToken(user, channel));
     else if (pathname.endsWith(".js"))
       response.setHeader("Content-Type", "text/javascript").end(scripts.get(pathname));
@@ -155,31 +60,7 @@ afterAll(async () => {
   server.close();
   server.closeAllConnections();
   await rt.stop();
-});
-
-/** Of react-dom, whose types aren't installed. */
-interface ServerRenderer {
-  readonly renderToString: (element: ReactElement) => string;
-}
-
-function Shown(): string {
-  const all = [useChannel("a"), useMap("b"), usePresence("c"), useUnread("d"), useConnection()];
-  return JSON.stringify(all);
-}
-
-it("dormouse-realtime/react hears nothing on a server that renders, and shows what isn't known yet", () => {
-  const require = createRequire(import.meta.url);
-  const { renderToString }: ServerRenderer = require("react-dom/server");
-  const provider = createElement(RealtimeProvider, { url: "/realtime" }, createElement(Shown));
-  const html = renderToString(provider).replaceAll("&quot;", '"');
-  expect(JSON.parse(html)).toEqual([
-    { state: "subscribing", messages: [], hasGap: false },
-    { state: "subscribing", entries: {} },
-    { state: "subscribing", entries: {} },
-    { isCapped: false, read: 0 },
-    { state: "connecting" },
-  ]);
-  expect(() => renderToString(createElement(Shown))).toThrow("no <RealtimeProvider>");
+  folder.remove();
 });
 
 /** What a test does with the page: each test has channels of its own. */
@@ -253,14 +134,15 @@ describe.runIf(chromium !== undefined).each([18, 19] as const)(
     // The rest is the same code with both.
     if (version === 19) followsChannels();
     if (version === 19) followsState();
+    if (version === 19) isDocumented();
   },
 );
 
-function opensPages(version: keyof typeof packages, browser: string): void {
+function opensPages(version: ReactVersion, browser: string): void {
   let nth = 0;
 
   beforeAll(async () => {
-    scripts.set(`/${version}.js`, await script(version));
+    scripts.set(`/${version}.js`, await hooksScript(version));
     const lifetime = { onTestFinished: (end: () => Promise<void>) => void (endTab = end) };
     tab ??= await ControlledPage.open(lifetime, browser, "about:blank");
   });
@@ -322,6 +204,30 @@ function mountsAndUnmounts(): void {
     await expect.poll(() => probe.evaluate("sockets")).toBe("2");
     await probe.sees("one", "subscribed fine whole 10,11");
     await expect.poll(() => present(other)).toEqual(["bob"]);
+  });
+}
+
+function isDocumented(): void {
+  it("does what docs/react.md says, with the page's code", async () => {
+    scripts.set("/documented.js", await documentedScript(folder.path, rt.websocketUrl));
+    await tab?.send("Page.navigate", { url: `${origin}/documented` });
+    await tab?.sees("online", "[role=status]");
+    const bob = await rt.client({ user: "bob", subscribe: "chat:lobby" });
+    await bob.sdk.publish("chat:lobby", { text: "hello" });
+    await tab?.sees("bob: hello", "ol li");
+    await tab?.sees("ann, bob");
+    await tab?.sees("1", ".badge");
+    await tab?.click("Read");
+    await tab?.until('document.querySelector(".badge") === null');
+    await tab?.click("Add");
+    await tab?.sees("a note", "ul li");
+    await tab?.click("Done");
+    await tab?.until('document.querySelector("ul li") === null');
+    await tab?.fill("input", "hello, Bob");
+    await tab?.press("Enter");
+    await tab?.sees("ann: hello, Bob", "ol li");
+    await bob.close();
+    expect(tab?.problems).toEqual([]);
   });
 }
 

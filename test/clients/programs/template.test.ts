@@ -58,8 +58,13 @@ async function develop(): Promise<string> {
 
 /** Lines that somebody writes who starts from it: without blank lines, comments, imports and the names of the objects. */
 function ownLines(): number {
-  const texts = ["src/index.ts", "client/index.tsx", "public/index.html"].map((file) =>
-    readFileSync(join(template, file), "utf8").replaceAll(/^(?:import|export \{)[^;]*;\n/gm, ""),
+  const files = [
+    ["src", "index.ts"],
+    ["client", "index.tsx"],
+    ["public", "index.html"],
+  ];
+  const texts = files.map((file) =>
+    readFileSync(join(template, ...file), "utf8").replaceAll(/^(?:import|export \{)[^;]*;\n/gm, ""),
   );
   const lines = texts.flatMap((text) => text.split("\n").map((line) => line.trim()));
   return lines.filter((line) => line !== "" && !line.startsWith("//") && !line.startsWith("/**"))
