@@ -9,6 +9,8 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
 import { installExample } from "../../support/environments/installed-example.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
+import { llmsFullText } from "../../../cli/llms/llms.ts";
+import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
@@ -89,6 +91,9 @@ describe("examples/template", () => {
   });
 
   it("[N18] passes the compiler, and would be deployed", async () => {
+    // What is packed has the pages for an assistant.
+    const pages = join(folder, "node_modules", packageName, "llms-full.txt");
+    expect(readFileSync(pages, "utf8")).toBe(llmsFullText());
     for (const project of [".", "client"])
       await execute(join(folder, "node_modules", ".bin", "tsc"), ["--project", project], {
         cwd: folder,

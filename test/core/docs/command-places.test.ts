@@ -14,6 +14,7 @@ type Place = "clone" | "project" | `examples/${string}`;
 const places: Readonly<Record<string, readonly Place[]>> = {
   "README.md": ["clone"],
   "CONTRIBUTING.md": ["clone"],
+  "docs/README.md": ["clone"],
   "docs/command-line.md": ["clone", "project"],
   "docs/coming-from-centrifugo.md": ["clone"],
   "docs/compatibility.md": ["clone", "project"],
