@@ -1,8 +1,9 @@
 import type { ClientInfo } from "centrifuge";
 import * as realtime from "dormouse-realtime/react";
-import { type ChangeEvent, type CSSProperties, StrictMode, useEffect, useState } from "react";
+import { type ChangeEvent, StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 
+type Typed = ChangeEvent<HTMLInputElement>;
 type Message = realtime.Message<{ readonly text: string; readonly at: number }>;
 
 const me: { readonly user: string } = await (await fetch("/me")).json();
@@ -42,10 +43,10 @@ function Chat({ room }: { readonly room: string }) {
 }
 
 function Room({ room }: { readonly room: string }) {
-  const chat = realtime.useChannel<Message["data"]>(`chat:${room}`, { history: 100 });
+  const { messages } = realtime.useChannel<Message["data"]>(`chat:${room}`, { history: 100 });
   const { markRead } = realtime.useUnread(`chat:${room}`);
   const { state } = realtime.useConnection();
-  const newest = chat.messages.at(-1)?.offset;
+  const newest = messages.at(-1)?.offset;
   useEffect(() => {
     const read = () => document.visibilityState === "visible" && markRead(newest);
     read();
@@ -60,12 +61,12 @@ function Room({ room }: { readonly room: string }) {
       </header>
       <div tabIndex={0}>
         <ol aria-live="polite">
-          {chat.messages.map((message, index) => (
-            <Line key={message.key} message={message} before={chat.messages[index - 1]} />
+          {messages.map((message, index) => (
+            <Line key={message.key} message={message} before={messages[index - 1]} />
           ))}
         </ol>
       </div>
-      <Composer room={room} publish={chat.publish} />
+      <Composer room={room} />
     </main>
   );
 }
@@ -81,7 +82,8 @@ function Line({ message: { data, info }, before }: { message: Message; before?: 
   );
 }
 
-function Composer({ room, publish }: { readonly room: string } & realtime.ChannelCalls) {
+function Composer({ room }: { readonly room: string }) {
+  const { publish } = realtime.useChannel(`chat:${room}`);
   // What is written stays over a reload until the server has it.
   const [draft, setDraft] = useState(() => localStorage.getItem(room) ?? "");
   const [problem, setProblem] = useState("");
@@ -102,10 +104,7 @@ function Composer({ room, publish }: { readonly room: string } & realtime.Channe
     setProblem(failure);
   };
   const field = { required: true, maxLength: 2_000, autoFocus: true, autoComplete: "off" };
-  const change = {
-    value: draft,
-    onChange: (event: ChangeEvent<HTMLInputElement>) => write(event.target.value),
-  };
+  const change = { value: draft, onChange: ({ target }: Typed) => write(target.value) };
   return (
     <form action={() => void send()}>
       <p role="status">{problem || (names.length > 0 && `${names.join(" and ")} typing …`)}</p>
@@ -116,8 +115,9 @@ function Composer({ room, publish }: { readonly room: string } & realtime.Channe
 }
 
 function Avatar({ info }: { readonly info: ClientInfo | undefined }) {
-  const style = { "--hue": parseInt(info?.user ?? "0") * 1.41 } as CSSProperties;
-  return <i style={style}>{nameOf(info).slice(0, 1)}</i>;
+  const hue = parseInt(info?.user ?? "0") * 1.41;
+  const background = `linear-gradient(135deg, hsl(${hue} 60% 42%), hsl(${hue + 50} 60% 36%))`;
+  return <i style={{ background }}>{nameOf(info).slice(0, 1)}</i>;
 }
 
 const root = createRoot(document.body);
