@@ -168,6 +168,9 @@ function mountsAndUnmounts(): void {
     await probe.parts(["Room", { id: "two", channel }]);
     await publish(channel, 2);
     await probe.sees("two", "subscribed fine whole 1,2");
+    // A component that takes the place of another one goes on from there.
+    await probe.parts(["Room", { id: "three", channel }]);
+    await probe.sees("three", "subscribed fine whole 1,2");
     await probe.evaluate("end()");
     await expect.poll(() => present(channel)).toEqual([]);
     await expect.poll(() => probe.evaluate("connection.client.state")).toBe("disconnected");
