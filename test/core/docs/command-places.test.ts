@@ -78,6 +78,7 @@ const anywhere: ReadonlySet<string> = new Set([
   "docker",
   "echo",
   "export",
+  "git",
   "openapi-python-client",
   "openssl",
   "php",
