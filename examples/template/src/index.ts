@@ -66,8 +66,8 @@ const app = new Hono<{ Bindings: RealtimeBindings }>();
 // The Worker's own sessions: a guest has a secret in a cookie.
 app.get("/me", async (context) => {
   const secret = getCookie(context, "guest") ?? crypto.randomUUID();
-  const options = { httpOnly: true, secure: true, sameSite: "Lax", maxAge: 31_536_000 } as const;
-  setCookie(context, "guest", secret, options);
+  const secure = new URL(context.req.url).protocol === "https:";
+  setCookie(context, "guest", secret, { secure, httpOnly: true, sameSite: "Lax", maxAge: 3e7 });
   return context.json(await guestOf(secret));
 });
 app.route("/realtime", realtime.app);
