@@ -58,6 +58,11 @@ export async function identify(run: Run): Promise<Identity> {
   return { version, headers };
 }
 
+/** @throws {Failure} if the server can't be reached any more */
+export async function stillThere(run: Run): Promise<void> {
+  await requested(run, "/health");
+}
+
 function isResult(text: string): boolean {
   return text.startsWith('{"result":');
 }
@@ -131,11 +136,14 @@ async function acceptedKeys(run: Run): Promise<readonly string[]> {
   return accepted;
 }
 
+function part(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
 async function acceptedTokens(run: Run): Promise<readonly string[]> {
   const nowSeconds = Math.floor(Date.now() / 1_000);
   const claims = { sub: "dormouse-doctor-guess", iat: nowSeconds - 60, exp: nowSeconds + 60 };
   const signed = (secret: string) => signToken(claims, { algorithm: "HS256", key: secret });
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const guesses: readonly (readonly [string, string])[] = [
     ["nothing", `${part({ alg: "none", typ: "JWT" })}.${part(claims)}.`],
     ['the secret "secret"', await signed("secret")],

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { keepaliveTexts } from "../../src/contract/keepalive.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
+import { shown } from "../text/printable.ts";
 import { numberOf, objectOf, objectsOf } from "../connection/answer.ts";
 import { failureCause } from "../connection/failure-cause.ts";
 import { Lost, within } from "./waiting.ts";
@@ -93,7 +94,7 @@ export class Client {
     headers: IncomingMessage["headers"],
     stop: AbortSignal,
   ) {
-    this.id = String(connected["client"] ?? "");
+    this.id = shown(connected["client"]);
     this.pingSeconds = numberOf(connected, "ping") ?? 0;
     this.headers = headers;
     this.extensions = line.extensions;
@@ -175,7 +176,7 @@ function subscribedOf(result: JsonObject): Subscribed {
   return {
     recoverable: result["recoverable"] === true,
     offset: numberOf(result, "offset") ?? 0,
-    epoch: String(result["epoch"] ?? ""),
+    epoch: shown(result["epoch"]),
     recovered: result["recovered"] === true,
     publications: objectsOf(result, "publications"),
   };
@@ -307,7 +308,7 @@ class Line {
       if (typeof number === "number")
         this.#publications.come(number, { atMs, characters: line.length });
     } else if (push["subscribe"] !== undefined)
-      this.#pushes.come(String(push["channel"]), objectOf(push, "subscribe"));
+      this.#pushes.come(shown(push["channel"]), objectOf(push, "subscribe"));
     // The server asks if the client is there.
     else if (Object.keys(message).length === 0) this.send("{}");
   }
@@ -335,7 +336,7 @@ class Expected<K, V> {
 function answerOf(message: JsonObject): Answer {
   const error = objectOf(message, "error");
   if (message["error"] !== undefined)
-    return { outcome: "error", code: Number(error["code"]), message: String(error["message"]) };
+    return { outcome: "error", code: Number(error["code"]), message: shown(error["message"]) };
   const name = Object.keys(message).find((key) => key !== "id") ?? "";
   return { outcome: "result", result: objectOf(message, name) };
 }

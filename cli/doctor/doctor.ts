@@ -7,6 +7,8 @@ import { exitCodes, Failure, paintOf, type Shell, usageFailure } from "../shell.
 import { printable } from "../text/printable.ts";
 import { durationSeconds, wholeNumber } from "../text/values.ts";
 import { readToken } from "../token/token-claims.ts";
+import { type Billed, judgeBilled } from "./analytics.ts";
+import { type Account, accountOf, askAnalytics } from "./ask-analytics.ts";
 import { cleanUp } from "./clean-up.ts";
 import { examine } from "./examine.ts";
 import { doctorLimits } from "./limits.ts";
@@ -22,6 +24,7 @@ interface DoctorOptions extends ClientOptions {
   readonly samples: number;
   readonly sleep: number;
   readonly long?: boolean;
+  readonly billed?: string;
   readonly json?: boolean;
 }
 
@@ -56,7 +59,11 @@ export function doctorCommand(shell: Shell): Command {
       durationSeconds,
       30,
     )
-    .option("--long", "leave a connection quiet for 5 minutes, to find time-outs in between");
+    .option("--long", "leave a connection quiet for 5 minutes, to find time-outs in between")
+    .option(
+      "--billed <worker>",
+      "read from Cloudflare's analytics what this Worker was billed for",
+    );
   return withClient(command)
     .option("--json", "print what was found as JSON")
     .addHelpText(
@@ -66,6 +73,9 @@ It connects clients, publishes to channels of its own and removes them, also aft
 five with --long. The key is API_KEY; TOKEN_HMAC_SECRET_KEY signs tokens for its clients. Without the secret they have
 the token of --token, or none. What the server doesn't allow is skipped with a sentence. The exit code is 1 if
 something is wrong.
+
+--billed waits up to ten minutes for Cloudflare's analytics, and needs CLOUDFLARE_API_TOKEN with the permission Account
+Analytics: Read, and CLOUDFLARE_ACCOUNT_ID. It wasn't tried against an account yet.
 
 Examples:
   dormouse doctor https://dormouse.example.com
@@ -82,6 +92,7 @@ Examples:
 async function diagnose(options: DoctorOptions, shell: Shell): Promise<void> {
   const { subscribers, returning, samples, namespace, origin } = options;
   const stop = new AbortController();
+  const account = accountOf(options.billed, shell);
   const run = new Run(
     ApiClient.of(options, shell),
     {
@@ -90,6 +101,7 @@ async function diagnose(options: DoctorOptions, shell: Shell): Promise<void> {
       samples,
       namespace,
       sleepMs: options.sleep * 1_000,
+      billsTexts: options.billed !== undefined,
       quietMs: options.long === true ? doctorLimits.quietSecondsLong * 1_000 : 0,
       ...(origin !== undefined && { origin }),
     },
@@ -100,7 +112,7 @@ async function diagnose(options: DoctorOptions, shell: Shell): Promise<void> {
   const interrupt = () => stop.abort();
   process.once("SIGINT", interrupt);
   try {
-    const { report, failure } = await carriedOut(run, shell);
+    const { report, failure } = await carriedOut(run, account, shell);
     if (options.json === true) shell.print(printable(JSON.stringify(reportJson(report))));
     else shell.print(reportText(report, paintOf(shell)));
     if (failure !== undefined) process.exitCode = failure;
@@ -118,9 +130,12 @@ async function diagnose(options: DoctorOptions, shell: Shell): Promise<void> {
  */
 async function carriedOut(
   run: Run,
+  account: Account | undefined,
   shell: Shell,
 ): Promise<{ readonly report: Report; readonly failure?: number }> {
   let [version, dataCentre] = ["", ""];
+  const beganAtMs = Date.now();
+  let billed: Billed | undefined;
   let ended: { readonly text: string; readonly code: number } | undefined;
   try {
     const identity = await examine(run, (text) => shell.progress(text));
@@ -131,10 +146,37 @@ async function carriedOut(
     ended = endOf(error);
   }
   await cleanUp(run);
+  if (account !== undefined && ended === undefined)
+    try {
+      billed = await readBill(run, account, beganAtMs, shell);
+    } catch (error) {
+      ended = endOf(error);
+    }
   const { measurements, findings } = run;
-  const found = { url: run.api.address, version, dataCentre, measurements, findings };
+  const found = {
+    url: run.api.address,
+    version,
+    dataCentre,
+    measurements,
+    findings,
+    ...(billed && { billed }),
+  };
   if (ended === undefined) return { report: found };
   return { report: { ...found, ended: ended.text }, failure: ended.code };
+}
+
+/** Reads and judges what the run was billed for; undefined if it can't be read. */
+async function readBill(
+  run: Run,
+  account: Account,
+  beganAtMs: number,
+  shell: Shell,
+): Promise<Billed | undefined> {
+  const analytics = await askAnalytics(account, beganAtMs, run.done, run.stop, (ms) =>
+    shell.progress(`waiting for Cloudflare's analytics for ${Math.round(ms / 1_000)} s`),
+  );
+  run.found(...judgeBilled(analytics, run.done));
+  return analytics.outcome === "billed" ? analytics.billed : undefined;
 }
 
 function endOf(error: unknown): { readonly text: string; readonly code: number } {

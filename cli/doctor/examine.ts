@@ -1,6 +1,6 @@
 /** One run: all measurements and checks, in an order in which none disturbs another. */
 import { Failure, refusal } from "../shell.ts";
-import { checkOrigins, checkServer, identify, type Identity } from "./check-server.ts";
+import { checkOrigins, checkServer, identify, type Identity, stillThere } from "./check-server.ts";
 import { checkCompression, checkSizes, checkStream } from "./check-way.ts";
 import type { Client, Connected } from "./client.ts";
 import { note, skipped, wrong } from "./findings.ts";
@@ -55,6 +55,8 @@ async function survived(run: Run, name: string, part: (run: Run) => Promise<void
   try {
     await part(run);
   } catch (error) {
+    if (error instanceof Lost || (error instanceof Failure && error.exitCode === 1))
+      await stillThere(run);
     if (error instanceof Lost) run.found(judgeLost(name, error.code, error.openMs));
     else if (error instanceof Failure && error.exitCode === 1)
       run.found(wrong(name, error.message, "npx dormouse inspect --refusals 20"));

@@ -16,6 +16,8 @@ export const doctorLimits = {
   triesMax: 6,
   /** Publications that a client misses, and recovers: fewer than `client.recovery_max_publication_limit`. */
   missed: 100,
+  /** How often a client recovers them. */
+  recoveries: 5,
   /** Publications to all subscribers. */
   fanOutSamples: 5,
   /** Channels whose objects sleep, and are woken by a publication each. */
@@ -42,8 +44,11 @@ export const doctorLimits = {
   clockWrongMs: 5_000,
   /** How long everything may take to be gone at the end, in ms: presence follows the end of a connection at once. */
   cleanUpMs: 10_000,
-  /** Texts that the platform answers, which are counted in Cloudflare's analytics: many more than other messages. */
-  billedTexts: 2_000,
+  /**
+   * Texts that each sleeping client sends at once if the bill is to show whether they count: in 30 s some 20,000, many
+   * more than the 1,600 other messages of a run.
+   */
+  billedTextsAtOnce: 250,
   /** How long Cloudflare's analytics may take to have the run, in ms, and how often they are asked. */
   analyticsMs: 600_000,
   analyticsPauseMs: 30_000,

@@ -1,5 +1,6 @@
 /** What happens with many clients: a publication to all of them, and all of them coming back. */
 import type { Client, Subscribed } from "./client.ts";
+import { stillThere } from "./check-server.ts";
 import { judgeDeliveries, judgeReturn } from "./judge-run.ts";
 import { doctorLimits } from "./limits.ts";
 import { refusedText, type Run } from "./run.ts";
@@ -105,6 +106,7 @@ async function comes(
       return { member: { client, subscribed }, refusals, lastRefusal };
     }
     lastRefusal = refusedText(connected);
+    if (connected.outcome === "failed") await stillThere(run);
     await pauseFor(doctorLimits.retryMs * 2 ** refusals * (0.5 + Math.random()), run.stop);
   }
   return { refusals: doctorLimits.triesMax, lastRefusal };

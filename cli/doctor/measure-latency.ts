@@ -1,7 +1,7 @@
 /** How long connects, publications and recoveries take for single clients. */
 import { numberOf, objectOf, objectsOf } from "../connection/answer.ts";
 import { shown } from "../text/printable.ts";
-import type { Client } from "./client.ts";
+import type { Client, Subscribed } from "./client.ts";
 import { judgeDeliveries, judgeRecovery } from "./judge-run.ts";
 import { doctorLimits } from "./limits.ts";
 import { payloadOf, type Place, type Run } from "./run.ts";
@@ -108,14 +108,19 @@ export async function measureRecovery(run: Run): Promise<void> {
     return;
   }
   await publishMissed(run, channel);
-  const begunAtMs = performance.now();
-  const client = await run.client({ kind: "gateway" });
-  const back = await run.subscribe(client, channel, { offset, epoch });
-  const tookMs = performance.now() - begunAtMs;
-  run.end(client);
-  const got = back.publications.length;
-  if (back.recovered) run.measured(`recovery of ${got} missed`, [tookMs]);
-  run.found(judgeRecovery({ missed, got, isRecovered: back.recovered, historySize }, namespace));
+  const samplesMs: number[] = [];
+  let back: Subscribed | undefined;
+  for (let done = 0; done < doctorLimits.recoveries; done++) {
+    const begunAtMs = performance.now();
+    const client = await run.client({ kind: "gateway" });
+    back = await run.subscribe(client, channel, { offset, epoch });
+    if (back.recovered) samplesMs.push(performance.now() - begunAtMs);
+    run.end(client);
+  }
+  const got = back?.publications.length ?? 0;
+  const isRecovered = samplesMs.length === doctorLimits.recoveries;
+  if (isRecovered) run.measured(`recovery of ${got} missed`, samplesMs);
+  run.found(judgeRecovery({ missed, got, isRecovered, historySize }, namespace));
 }
 
 async function publishMissed(run: Run, channel: string): Promise<void> {

@@ -40,10 +40,12 @@ export async function measureSleep(run: Run): Promise<void> {
 /** Sends the text that the platform answers until the time is over. @returns how often */
 async function keepAlive(run: Run, sleepers: readonly Sleeper[]): Promise<number> {
   const endAtMs = performance.now() + run.options.sleepMs;
+  const textsAtOnce = run.options.billsTexts ? doctorLimits.billedTextsAtOnce : 1;
   let sent = 0;
   for (let leftMs = run.options.sleepMs; leftMs > 0; leftMs = endAtMs - performance.now()) {
-    for (const { client } of sleepers) client.keepAlive();
-    sent += sleepers.length;
+    for (const { client } of sleepers)
+      for (let text = 0; text < textsAtOnce; text++) client.keepAlive();
+    sent += sleepers.length * textsAtOnce;
     const lost = Promise.race(sleepers.map(({ client }) => client.lost));
     await Promise.race([pauseFor(Math.min(leftMs, doctorLimits.keepaliveMs), run.stop), lost]);
   }

@@ -2,6 +2,7 @@
 import type { Paint } from "../shell.ts";
 import { printable } from "../text/printable.ts";
 import { table } from "../text/table.ts";
+import type { Billed } from "./analytics.ts";
 import { type Finding, type Measurement, spreadOf } from "./findings.ts";
 
 /** What a run found of one server. */
@@ -13,6 +14,8 @@ export interface Report {
   readonly dataCentre: string;
   readonly measurements: readonly Measurement[];
   readonly findings: readonly Finding[];
+  /** What Cloudflare counted; absent if it wasn't asked, or didn't say. */
+  readonly billed?: Billed;
   /** What ended the run before its end; absent if nothing did. */
   readonly ended?: string;
 }
@@ -33,6 +36,7 @@ export function reportText(report: Report, paint: Paint): string {
   const through = dataCentre === "" ? "" : `, through Cloudflare's data centre ${dataCentre}`;
   const parts = [`${paint.title(url)}  ${version}${through}`];
   if (measurements.length > 0) parts.push(measuredTable(measurements, paint));
+  if (report.billed !== undefined) parts.push(billedTable(report.billed, paint));
   if (findings.length > 0) parts.push(checkedTable(findings, paint));
   parts.push(ended === undefined ? verdictLine(findings, paint) : paint.bad(ended));
   return parts.join("\n\n");
@@ -52,6 +56,21 @@ function measuredTable(measurements: readonly Measurement[], paint: Paint): stri
     ];
   });
   return table([head, ...rows], [1, 2, 3]);
+}
+
+function billedTable(billed: Billed, paint: Paint): string {
+  const rows = [
+    ["requests of the Worker", String(billed.workerRequests)],
+    ...[...billed.objectRequests].map(([type, count]) => [
+      `requests of objects${type === "" ? "" : `, ${printable(type)}`}`,
+      String(count),
+    ]),
+    ["messages to objects", String(billed.messages)],
+    ["time of objects awake, GB-s", billed.gbSeconds.toFixed(1)],
+    ["rows written", String(billed.rowsWritten)],
+    ["rows read", String(billed.rowsRead)],
+  ];
+  return table([["counted by Cloudflare", ""].map(paint.title), ...rows], [1]);
 }
 
 function checkedTable(findings: readonly Finding[], paint: Paint): string {
@@ -91,18 +110,29 @@ export function reportJson(report: Report): object {
       const spread = spreadOf(samplesMs);
       return {
         name,
-        ...(spread !== undefined && {
-          median_ms: rounded(spread.medianMs),
-          worst_ms: rounded(spread.worstMs),
-        }),
+        median_ms: spread && rounded(spread.medianMs),
+        worst_ms: spread && rounded(spread.worstMs),
         times: samplesMs.length,
-        ...(lost > 0 && { lost }),
-        ...(detail !== "" && { detail }),
+        lost: lost > 0 ? lost : undefined,
+        detail: detail === "" ? undefined : detail,
       };
     }),
+    ...(report.billed !== undefined && { billed: billedJson(report.billed) }),
     checked: findings,
     ...(ended !== undefined && { error: ended }),
     is_good: !isWrong(report),
+  };
+}
+
+function billedJson(billed: Billed): object {
+  return {
+    worker_requests: billed.workerRequests,
+    worker_errors: billed.workerErrors,
+    object_requests: Object.fromEntries(billed.objectRequests),
+    messages: billed.messages,
+    gb_seconds: billed.gbSeconds,
+    rows_written: billed.rowsWritten,
+    rows_read: billed.rowsRead,
   };
 }
 

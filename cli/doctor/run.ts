@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import type { ApiAnswer, ApiClient } from "../connection/api-client.ts";
 import { refusal } from "../shell.ts";
+import { shown } from "../text/printable.ts";
 import { PayloadText } from "../text/payload-text.ts";
 import { signToken } from "../token/token-signer.ts";
 import { Client, type Connected, type Handshake, type Subscribed } from "./client.ts";
@@ -24,6 +25,8 @@ export interface RunOptions {
   readonly samples: number;
   readonly sleepMs: number;
   readonly quietMs: number;
+  /** Whether so many texts are sent to sleeping objects that a bill shows whether they count. */
+  readonly billsTexts: boolean;
   /** The namespace of the run's channels; "" for channels without one. */
   readonly namespace: string;
   /** Of a page that is to be admitted; absent if none was named. */
@@ -185,7 +188,7 @@ export class Run {
     return {
       recoverable: false,
       offset: Number(push["offset"] ?? 0),
-      epoch: String(push["epoch"] ?? ""),
+      epoch: shown(push["epoch"]),
       recovered: false,
       publications: [],
     };
