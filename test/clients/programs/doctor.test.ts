@@ -200,6 +200,8 @@ describe("[W1] dormouse doctor behind a proxy", () => {
     expect(found("message sizes")?.text).toContain("status 413");
     expect(found("deliveries")).toMatchObject({ verdict: "good" });
     expect(code).toBe(1);
+    // All descriptors are given back.
+    await expect.poll(() => proxy.upgraded).toBe(0);
   });
 
   it("finds one that compresses", async () => {

@@ -30,6 +30,8 @@ export interface Meddling {
 export class MeddlingProxy {
   /** Such as `http://127.0.0.1:8787`. */
   readonly address: string;
+  /** How many of the open connections were upgraded. */
+  upgraded = 0;
   readonly #server: Server;
   readonly #target: URL;
   readonly #meddling: Meddling;
@@ -113,6 +115,8 @@ export class MeddlingProxy {
   }
 
   #upgrade(asked: IncomingMessage, socket: Socket, head: Buffer): void {
+    this.upgraded++;
+    socket.once("close", () => this.upgraded--);
     if (this.#meddling.compresses === true) this.#terminate(asked, socket, head);
     else this.#carry(asked, socket, head);
   }
