@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protoco
 import { shown } from "../text/printable.ts";
 import { numberOf, objectOf, objectsOf } from "../connection/answer.ts";
 import { failureCause } from "../connection/failure-cause.ts";
-import { Lost, within } from "./waiting.ts";
+import { type Deferred, deferred, Lost, within } from "./waiting.ts";
 import { doctorLimits } from "./limits.ts";
 
 /** Where and how a client connects. */
@@ -197,8 +197,8 @@ class Line {
   readonly #answers = new Map<number, (answer: Answer) => void>();
   readonly #publications = new Expected<number, { atMs: number; characters: number }>();
   readonly #pushes = new Expected<string, JsonObject>();
-  #kept = Promise.withResolvers<true>();
-  readonly #ended = Promise.withResolvers<never>();
+  #kept = deferred<true>();
+  readonly #ended = deferred<never>();
   #openedAtMs = performance.now();
   #isOver = false;
   #commands = 0;
@@ -268,7 +268,7 @@ class Line {
   }
 
   nextKeptAlive(): Promise<true> {
-    this.#kept = Promise.withResolvers<true>();
+    this.#kept = deferred<true>();
     return Promise.race([this.#kept.promise, this.lost]);
   }
 
@@ -316,7 +316,7 @@ class Line {
 
 /** What comes once for each key, before or after somebody waits for it. */
 class Expected<K, V> {
-  readonly #entries = new Map<K, PromiseWithResolvers<V>>();
+  readonly #entries = new Map<K, Deferred<V>>();
 
   of(key: K): Promise<V> {
     return this.#entryOf(key).promise;
@@ -326,8 +326,8 @@ class Expected<K, V> {
     this.#entryOf(key).resolve(value);
   }
 
-  #entryOf(key: K): PromiseWithResolvers<V> {
-    const entry = this.#entries.get(key) ?? Promise.withResolvers<V>();
+  #entryOf(key: K): Deferred<V> {
+    const entry = this.#entries.get(key) ?? deferred<V>();
     this.#entries.set(key, entry);
     return entry;
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Command } from "commander";
 import { ApiClient } from "../connection/api-client.ts";
 import { type ClientOptions, withClient } from "../connection/client-connection.ts";
@@ -92,6 +93,8 @@ Examples:
 async function diagnose(options: DoctorOptions, shell: Shell): Promise<void> {
   const { subscribers, returning, samples, namespace, origin } = options;
   const stop = new AbortController();
+  // Each client waits with a listener of its own.
+  setMaxListeners(0, stop.signal);
   const account = accountOf(options.billed, shell);
   const run = new Run(
     ApiClient.of(options, shell),

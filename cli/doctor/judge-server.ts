@@ -35,7 +35,7 @@ export function judgeSecrets({ isLocal, keys, tokens }: Guesses): readonly Findi
         ? key("the server's key is the public one of .dev.vars.example")
         : good(
             "API key",
-            "the server refuses no key, a wrong one and the one of .dev.vars.example",
+            "the server refuses calls without a key, with a wrong one and with the one of .dev.vars.example",
           ),
     tokens.length > 0
       ? token(`the server accepts a token that is signed with ${tokens.join(", and with ")}`)

@@ -1,5 +1,22 @@
 /** Waits that end with the run. */
 
+/** A promise with what settles it, which Node.js 20 has no function for. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Makes a promise that is settled later. */
+export function deferred<T>(): Deferred<T> {
+  let settle: Omit<Deferred<T>, "promise"> | undefined;
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  if (settle === undefined) throw new Error("a promise runs its executor at once");
+  return { promise, ...settle };
+}
+
 /** The run was ended from outside, such as by Ctrl-C. */
 export class Stopped extends Error {}
 
@@ -28,7 +45,7 @@ export async function within<T>(
   ms: number,
   stop: AbortSignal,
 ): Promise<T | undefined> {
-  const ended = Promise.withResolvers<undefined>();
+  const ended = deferred<undefined>();
   const timer = setTimeout(() => ended.resolve(undefined), ms);
   const end = () => ended.reject(new Stopped());
   if (stop.aborted) end();

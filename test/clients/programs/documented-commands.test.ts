@@ -95,6 +95,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ],
   [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
   [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
+  [/wrangler tail/, { reason: "it needs an account", check: wranglerHas("tail") }],
   [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
   [
     /wrangler queues create/,
@@ -132,6 +133,10 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm run (?:--silent )?bench/, { reason: "it takes minutes", check: hasOptions }],
   [/^npm start -- |^npm run serve/, { until: /^Dormouse serves / }],
   [/^node examples\/tutorial/, { until: /^The chat is at / }],
+  [
+    /^dormouse doctor https:/,
+    { reason: "it needs a deployed server; doctor.test.ts runs it against npm run serve" },
+  ],
   [/ (?:listen|map watch) /, "listen"],
 ];
 
