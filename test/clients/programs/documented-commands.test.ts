@@ -93,14 +93,13 @@ const hows: readonly (readonly [RegExp, How])[] = [
     /^npm ci && npm run build$|^npm run dormouse -- init|^cd \.\.\/realtime && /,
     { reason: "command-line.test.ts runs it with a packed clone" },
   ],
-  [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
-  [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
-  [/wrangler tail/, { reason: "it needs an account", check: wranglerHas("tail") }],
-  [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
-  [
-    /wrangler queues create/,
-    { reason: "it needs an account", check: wranglerHas("queues", "create") },
-  ],
+  ...["login", "rollback", "tail", "secret put", "queues create"].map(
+    (words) =>
+      [
+        new RegExp(`wrangler ${words}`),
+        { reason: "it needs an account", check: wranglerHas(...words.split(" ")) },
+      ] as const,
+  ),
   [
     /^npm run deploy/,
     { reason: "it needs an account; deploy.test.ts runs it without a deployment" },

@@ -96,7 +96,7 @@ async function askHook(): Promise<void> {
 
 async function useOldSecrets(): Promise<void> {
   const old = new TestBackend(server.address, "the-key-of-yesterday");
-  await expect(old.publish("news", 1)).rejects.toThrow();
+  await expect(old.publish("news", 1)).rejects.toThrow("401");
   const forged = signToken({ sub: "eve" }, "the-secret-of-yesterday");
   await connect("eve", forged).disconnected.next();
 }
@@ -160,10 +160,10 @@ interface Inspected {
 describe("docs/runbook.md", () => {
   it("has ten incidents, each with what is seen, what is done, and how it was tried", () => {
     expect(incidents).toHaveLength(10);
-    for (const { title, text } of incidents) {
+    for (const { text } of incidents) {
       for (const row of ["console", "metrics", "log"])
-        expect(text, title).toMatch(new RegExp(String.raw`^\| ${row} \| .+ \|$`, "m"));
-      expect(text, title).toMatch(/^\*Tried:\* \S/m);
+        expect(text).toMatch(new RegExp(String.raw`^\| ${row} \| .+ \|$`, "m"));
+      expect(text).toMatch(/^\*Tried:\* \S/m);
     }
     expect(
       Object.keys(causes).filter((cause) => !incidents.some(({ title }) => title === cause)),

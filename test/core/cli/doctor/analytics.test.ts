@@ -40,6 +40,18 @@ const answer = {
   errors: null,
 };
 
+/** What Cloudflare counted of a run. */
+const billed = (more: Partial<Billed>): Billed => ({
+  workerRequests: 1_000,
+  workerErrors: 0,
+  objectRequests: new Map(),
+  gbSeconds: 1,
+  rowsRead: 1,
+  rowsWritten: 1,
+  messages: 1_000,
+  ...more,
+});
+
 describe("Cloudflare's analytics", () => {
   it("are added up for one Worker and its objects", () => {
     const expected: Billed = {
@@ -76,17 +88,6 @@ describe("Cloudflare's analytics", () => {
   });
 
   const done: Done = { connects: 600, calls: 400, commands: 1_000, keepAlives: 20_000 };
-  const billed = (more: Partial<Billed>): Billed => ({
-    workerRequests: 1_000,
-    workerErrors: 0,
-    objectRequests: new Map(),
-    gbSeconds: 1,
-    rowsRead: 1,
-    rowsWritten: 1,
-    messages: 1_000,
-    ...more,
-  });
-
   it.each<readonly [Partial<Billed>, Partial<Done>, readonly string[]]>([
     [{}, {}, ["good", "good"]],
     [{ messages: 21_000 }, {}, ["good", "note"]],
