@@ -14,7 +14,7 @@ import {
   type OriginOutcome,
 } from "./judge-server.ts";
 import { doctorLimits } from "./limits.ts";
-import type { Run } from "./run.ts";
+import type { Identity, Run } from "./run.ts";
 import { Stopped } from "./waiting.ts";
 
 /** The secrets of .dev.vars.example, which everybody knows. */
@@ -22,14 +22,6 @@ export const publicSecrets = {
   API_KEY: "development-api-key",
   TOKEN_HMAC_SECRET_KEY: "development-token-hmac-secret-key",
 } as const;
-
-/** A server that is one of ours. */
-export interface Identity {
-  /** The release that it runs; "" if the key doesn't admit the question. */
-  readonly version: string;
-  /** The headers of its answer to `/health`. */
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /**
  * Finds out whether there is a server of ours that takes the key.
@@ -49,6 +41,7 @@ export async function identify(run: Run): Promise<Identity> {
       `a call without a key is answered with ${answerText(withoutKey.status, withoutKey.text)}`,
     );
   const info = await run.call("info", { limit: 1 });
+  await findNamespace(run);
   // A key of `http_api.keys` may not admit it.
   if (info.outcome === "error") return { version: "", headers };
   if (info.outcome !== "result") throw run.api.failure(info);
@@ -56,6 +49,17 @@ export async function identify(run: Run): Promise<Identity> {
   if (!version.includes("Dormouse"))
     throw refusal(`${address} answers the HTTP API as version ${version}, and isn't Dormouse`);
   return { version, headers };
+}
+
+/** @throws {Failure} if the server doesn't have the namespace that was named */
+async function findNamespace(run: Run): Promise<void> {
+  const { namespace } = run.options;
+  if (namespace === "") return;
+  const answer = await run.call("inspect", { channel: `${run.channelPrefix}namespace` });
+  if (answer.outcome === "error" && answer.code === 102)
+    throw refusal(
+      `the server has no namespace ${namespace}: --namespace takes one of channel.namespaces`,
+    );
 }
 
 /** @throws {Failure} if the server can't be reached any more */
@@ -114,7 +118,8 @@ async function requested(
 }
 
 /** Checks secrets by what the server refuses, origins, the clock, and the headers of an answer. */
-export async function checkServer(run: Run, { headers }: Identity): Promise<void> {
+export async function checkServer(run: Run): Promise<void> {
+  const { headers } = run.identity;
   const isLocal = isOnThisMachine(new URL(run.api.address).hostname);
   const [keys, tokens] = [await acceptedKeys(run), await acceptedTokens(run)];
   // Anything else refuses the public secrets (rule A10).
@@ -157,7 +162,7 @@ async function acceptedTokens(run: Run): Promise<readonly string[]> {
 
 /** Checks which pages may connect. The run's own clients must be able to. */
 export async function checkOrigins(run: Run): Promise<void> {
-  const token = await run.token();
+  const { token } = await run.token();
   const known = token === undefined ? {} : { token };
   const foreign = await attempted(run, { ...known, origin: "https://dormouse-doctor.invalid" });
   const { origin } = run.options;

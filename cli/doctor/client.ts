@@ -29,6 +29,9 @@ export type Connected =
   | { readonly outcome: "refused"; readonly code: number; readonly reason: string }
   | { readonly outcome: "failed"; readonly cause: string };
 
+/** A client that wasn't taken. */
+export type Refused = Exclude<Connected, { outcome: "connected" }>;
+
 /** A subscription, as the server has begun it. */
 export interface Subscribed {
   readonly recoverable: boolean;

@@ -14,7 +14,8 @@ import { cleanUp } from "./clean-up.ts";
 import { examine } from "./examine.ts";
 import { doctorLimits } from "./limits.ts";
 import { dataCentreOf, isWrong, type Report, reportJson, reportText } from "./report.ts";
-import { type Credentials, Run } from "./run.ts";
+import type { Credentials } from "./judge-taken.ts";
+import { Run } from "./run.ts";
 import { Stopped } from "./waiting.ts";
 
 interface DoctorOptions extends ClientOptions {
@@ -136,14 +137,11 @@ async function carriedOut(
   account: Account | undefined,
   shell: Shell,
 ): Promise<{ readonly report: Report; readonly failure?: number }> {
-  let [version, dataCentre] = ["", ""];
   const beganAtMs = Date.now();
   let billed: Billed | undefined;
   let ended: { readonly text: string; readonly code: number } | undefined;
   try {
-    const identity = await examine(run, (text) => shell.progress(text));
-    version = identity.version;
-    dataCentre = dataCentreOf(identity.headers);
+    await examine(run, (text) => shell.progress(text));
   } catch (error) {
     if (error instanceof Failure && run.channels.size === 0) throw error;
     ended = endOf(error);
@@ -155,11 +153,11 @@ async function carriedOut(
     } catch (error) {
       ended = endOf(error);
     }
-  const { measurements, findings } = run;
+  const { measurements, findings, identity } = run;
   const found = {
     url: run.api.address,
-    version,
-    dataCentre,
+    version: identity.version,
+    dataCentre: dataCentreOf(identity.headers),
     measurements,
     findings,
     ...(billed && { billed }),

@@ -1,15 +1,16 @@
 /** One run: all measurements and checks, in an order in which none disturbs another. */
 import { Failure, refusal } from "../shell.ts";
-import { checkOrigins, checkServer, identify, type Identity, stillThere } from "./check-server.ts";
+import { checkOrigins, checkServer, identify, stillThere } from "./check-server.ts";
 import { checkCompression, checkSizes, checkStream } from "./check-way.ts";
-import type { Client, Connected } from "./client.ts";
+import type { Client } from "./client.ts";
 import { note, skipped, wrong } from "./findings.ts";
+import { judgeNotTaken } from "./judge-taken.ts";
 import { judgeLost } from "./judge-run.ts";
 import { measureCrowd } from "./measure-crowd.ts";
 import { measureConnects, measureLatency, measureRecovery } from "./measure-latency.ts";
 import { measureSleep, QuietConnection } from "./measure-sleep.ts";
-import { refusedText, type Run } from "./run.ts";
-import { Lost } from "./waiting.ts";
+import { payloadOf, type Run } from "./run.ts";
+import { Lost, NotAllowed } from "./waiting.ts";
 
 /** Shows how far a run is. */
 export type Progress = (text: string) => void;
@@ -20,12 +21,12 @@ export type Progress = (text: string) => void;
  * @throws {Failure} if the server isn't one of ours, refuses the key, or goes away
  * @throws {Stopped} if the run is stopped
  */
-export async function examine(run: Run, progress: Progress): Promise<Identity> {
+export async function examine(run: Run, progress: Progress): Promise<void> {
   progress("asking the server");
-  const identity = await identify(run);
-  await checkServer(run, identity);
+  run.identity = await identify(run);
+  await checkServer(run);
   const first = await firstClient(run);
-  if (first === undefined) return identity;
+  if (first === undefined) return;
   await checkOrigins(run);
   const { pingSeconds } = first;
   run.end(first);
@@ -47,7 +48,6 @@ export async function examine(run: Run, progress: Progress): Promise<Identity> {
   await quiet.judge(run, pingSeconds * 1_000, (leftMs) =>
     progress(`a quiet connection, ${Math.ceil(leftMs / 1_000)} s more`),
   );
-  return identity;
 }
 
 /** Carries out a part. A connection that is lost in it, or a client that is refused, is a finding and not the end. */
@@ -55,6 +55,10 @@ async function survived(run: Run, name: string, part: (run: Run) => Promise<void
   try {
     await part(run);
   } catch (error) {
+    if (error instanceof NotAllowed) {
+      run.found(skipped(name, error.message));
+      return;
+    }
     if (error instanceof Lost || (error instanceof Failure && error.exitCode === 1))
       await stillThere(run);
     if (error instanceof Lost) run.found(judgeLost(name, error.code, error.openMs));
@@ -68,23 +72,34 @@ async function survived(run: Run, name: string, part: (run: Run) => Promise<void
  * Connects and subscribes a first client, and so finds out what clients may do.
  *
  * @returns undefined if no client can be measured
- * @throws {Failure} if the namespace doesn't exist
+ * @throws {Failure} if the server goes away
  */
 async function firstClient(run: Run): Promise<Client | undefined> {
   const connected = await run.connect({ kind: "gateway" });
   if (connected.outcome !== "connected") {
-    run.found(notTaken(run, connected));
+    run.found(judgeNotTaken(run.credentials.kind, connected));
     return undefined;
   }
   const { client } = connected;
+  const channel = run.channel("first");
+  const published = await run.call("publish", { channel, data: payloadOf({}) });
+  if (published.outcome !== "result") {
+    const failure = run.api.failure(published);
+    if (failure.exitCode !== 1) throw failure;
+    run.found(
+      skipped(
+        "clients",
+        `publishing is refused (${failure.message}): name a namespace of streams with --namespace, and a key that may publish`,
+      ),
+    );
+    return undefined;
+  }
   if (run.credentials.kind === "anonymous")
     run.found(note("anonymous clients", "a client may connect without a token"));
-  const channel = run.channel("first");
   const subscribed = await client.subscribe(channel);
   if (subscribed === undefined) throw refusal("a subscribe wasn't answered in 10 s");
   if (!("outcome" in subscribed)) return client;
   const { code, message } = subscribed;
-  if (code === 102) throw refusal("the server has no such namespace: see --namespace");
   run.opening = "by the API";
   try {
     await run.subscribe(client, channel);
@@ -104,24 +119,5 @@ async function firstClient(run: Run): Promise<Client | undefined> {
       ),
     );
     return undefined;
-  }
-}
-
-function notTaken(run: Run, refused: Exclude<Connected, { outcome: "connected" }>) {
-  const text = refusedText(refused);
-  switch (run.credentials.kind) {
-    case "anonymous":
-      return skipped(
-        "clients",
-        `the server takes no client without a token (${text}): set TOKEN_HMAC_SECRET_KEY, or DORMOUSE_TOKEN to a token of your backend`,
-      );
-    case "token":
-      return wrong("clients", `the server refuses the token (${text})`, "dormouse token --check -");
-    case "secret":
-      return wrong(
-        "clients",
-        `the server refuses a token that is signed with the TOKEN_HMAC_SECRET_KEY of here (${text})`,
-        "npx wrangler secret put TOKEN_HMAC_SECRET_KEY, or the server's value in the environment",
-      );
   }
 }

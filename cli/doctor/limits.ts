@@ -37,6 +37,8 @@ export const doctorLimits = {
   publicationBytes: 524_288,
   /** The largest frame of a client, in bytes: a little less than the server takes. */
   frameBytes: 60_000,
+  /** Files and sockets beside those of the subscribers: calls of the API, other clients, the program itself. */
+  otherFiles: 100,
   /** How long a connection is quiet with `--long`, in seconds: longer than the time-outs of all proxies that we know. */
   quietSecondsLong: 300,
   /** A difference of clocks from which it is told, and from which it is wrong, in ms: tokens of seconds end too early. */

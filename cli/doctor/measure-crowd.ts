@@ -1,16 +1,23 @@
 /** What happens with many clients: a publication to all of them, and all of them coming back. */
+import { readFileSync } from "node:fs";
 import type { Client, Subscribed } from "./client.ts";
 import { stillThere } from "./check-server.ts";
 import { judgeDeliveries, judgeReturn } from "./judge-run.ts";
 import { doctorLimits } from "./limits.ts";
-import { refusedText, type Run } from "./run.ts";
-import { eachOf, Lost, pauseFor } from "./waiting.ts";
+import { refusedText } from "./judge-taken.ts";
+import { fullText, isFull, type Run } from "./run.ts";
+import { eachOf, Lost, NotAllowed, pauseFor } from "./waiting.ts";
 import { refusal } from "../shell.ts";
 
 /** Connects all subscribers, publishes to them, and lets some of them come back at once. */
 export async function measureCrowd(run: Run): Promise<void> {
   const { subscribers, returning } = run.options;
   if (subscribers === 0) return;
+  const filesMax = openFilesMax();
+  if (filesMax < subscribers + doctorLimits.otherFiles)
+    throw new NotAllowed(
+      `this process may open ${filesMax} files: ulimit -n 4096 before it, or fewer clients with --subscribers`,
+    );
   const channel = run.channel("crowd");
   const crowd = await eachOf(Array.from({ length: subscribers }), doctorLimits.opensAtOnce, () =>
     subscribedAtLast(run, channel),
@@ -35,17 +42,18 @@ interface Member {
 async function subscribedAtLast(run: Run, channel: string): Promise<Member> {
   const { member, lastRefusal } = await comes(run, channel);
   if (member === undefined)
-    throw refusal(
-      `one of ${run.options.subscribers} subscribers isn't taken: ${lastRefusal}${openFilesHint(lastRefusal)}`,
-    );
+    throw refusal(`one of ${run.options.subscribers} subscribers isn't taken: ${lastRefusal}`);
   return member;
 }
 
-/** This machine may have too few file descriptors for the clients. */
-function openFilesHint(cause: string): string {
-  return /EMFILE|ENFILE/.test(cause)
-    ? " (ulimit -n 4096 before it, or fewer with --subscribers)"
-    : "";
+/** How many files and sockets this process may have open; Infinity where the system doesn't say it like Linux. */
+function openFilesMax(): number {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
+    return soft === undefined ? Infinity : Number(soft);
+  } catch {
+    return Infinity; // Another system.
+  }
 }
 
 async function measureFanOut(run: Run, clients: readonly Client[], channel: string): Promise<void> {
@@ -105,6 +113,7 @@ async function comes(
       const subscribed = await run.subscribe(client, channel, since);
       return { member: { client, subscribed }, refusals, lastRefusal };
     }
+    if (isFull(connected)) throw new NotAllowed(fullText);
     lastRefusal = refusedText(connected);
     if (connected.outcome === "failed") await stillThere(run);
     await pauseFor(doctorLimits.retryMs * 2 ** refusals * (0.5 + Math.random()), run.stop);

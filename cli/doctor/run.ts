@@ -1,22 +1,16 @@
 import { randomBytes } from "node:crypto";
+import { disconnectCodes } from "../../src/protocol/codes.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import type { ApiAnswer, ApiClient } from "../connection/api-client.ts";
 import { refusal } from "../shell.ts";
 import { shown } from "../text/printable.ts";
 import { PayloadText } from "../text/payload-text.ts";
 import { signToken } from "../token/token-signer.ts";
-import { Client, type Connected, type Handshake, type Subscribed } from "./client.ts";
+import { Client, type Connected, type Handshake, type Refused, type Subscribed } from "./client.ts";
 import type { Finding, Measurement } from "./findings.ts";
+import { type Credentials, refusedText } from "./judge-taken.ts";
 import { doctorLimits } from "./limits.ts";
-import { within } from "./waiting.ts";
-
-/** How the clients of a run are known to the server. */
-export type Credentials =
-  /** Each client has a token of its own, signed with the secret, which opens the run's channels. */
-  | { readonly kind: "secret"; readonly secret: string; readonly userIdClaim: string }
-  /** All clients have the same token. */
-  | { readonly kind: "token"; readonly token: string; readonly user: string }
-  | { readonly kind: "anonymous" };
+import { NotAllowed, within } from "./waiting.ts";
 
 /** What a run is to do. */
 export interface RunOptions {
@@ -44,6 +38,14 @@ export type Place =
   | { readonly kind: "gateway" }
   | { readonly kind: "channel"; readonly channel: string };
 
+/** A server that is one of ours. */
+export interface Identity {
+  /** The release that it runs; "" if the key doesn't admit the question. */
+  readonly version: string;
+  /** The headers of its answer to `/health`. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** A run against one server: what it made, so that it can be removed, and what it found. */
 export class Run {
   readonly api: ApiClient;
@@ -57,11 +59,13 @@ export class Run {
   readonly users = new Set<string>();
   /** What was done, which the platform bills for. */
   readonly done = { connects: 0, calls: 0, commands: 0, keepAlives: 0 };
+  identity: Identity = { version: "", headers: {} };
   opening: Opening = "themselves";
   /** Whether the server is `npm start` on this machine. */
   isDevelopment = false;
   readonly #name = randomBytes(5).toString("hex");
   readonly #clients = new Set<Client>();
+  readonly #userOf = new WeakMap<Client, string>();
   #published = 0;
 
   constructor(api: ApiClient, options: RunOptions, credentials: Credentials, stop: AbortSignal) {
@@ -128,12 +132,15 @@ export class Run {
   async connect(place: Place, more: Partial<Omit<Handshake, "address">> = {}): Promise<Connected> {
     this.done.connects++;
     this.done.commands++;
-    const token = await this.token();
+    const { token, user } = await this.token();
     const connected = await Client.connect(
       { address: this.addressOf(place), ...(token !== undefined && { token }), ...more },
       this.stop,
     );
-    if (connected.outcome === "connected") this.#clients.add(connected.client);
+    if (connected.outcome === "connected") {
+      this.#clients.add(connected.client);
+      this.#userOf.set(connected.client, user);
+    }
     return connected;
   }
 
@@ -145,6 +152,7 @@ export class Run {
   async client(place: Place, more: Partial<Omit<Handshake, "address">> = {}): Promise<Client> {
     const connected = await this.connect(place, more);
     if (connected.outcome === "connected") return connected.client;
+    if (isFull(connected)) throw new NotAllowed(fullText);
     throw refusal(`a client isn't taken: ${refusedText(connected)}`);
   }
 
@@ -179,9 +187,10 @@ export class Run {
 
   async #subscribeByApi(client: Client, channel: string): Promise<Subscribed> {
     const pushed = client.subscribedByServer(channel);
-    const { credentials } = this;
-    const user = credentials.kind === "token" ? { user: credentials.user } : {};
-    const answer = await this.call("subscribe", { channel, client: client.id, ...user });
+    const user = this.#userOf.get(client) ?? "";
+    // An anonymous connection is named by its ID alone.
+    const named = { client: client.id, ...(user !== "" && { user }) };
+    const answer = await this.call("subscribe", { channel, ...named });
     if (answer.outcome !== "result") throw this.api.failure(answer);
     const push = await pushed;
     if (push === undefined) throw refusal("the API's subscribe has subscribed nobody in 10 s");
@@ -206,24 +215,25 @@ export class Run {
     return `${this.api.address}/${path}`;
   }
 
-  /** The token of the next client; undefined for none. */
-  async token(): Promise<string | undefined> {
+  /** The token of the next client, without one for none, and its user. */
+  async token(): Promise<{ readonly token?: string; readonly user: string }> {
     const { credentials } = this;
     switch (credentials.kind) {
       case "anonymous":
-        return undefined;
+        return { user: "" };
       case "token":
-        return credentials.token;
+        return credentials;
       case "secret": {
         const user = `${doctorLimits.channelPrefix}${this.#name}-${this.users.size}`;
         this.users.add(user);
-        return this.tokenOf(user, credentials.secret, credentials.userIdClaim);
+        const { secret, userIdClaim } = credentials;
+        return { token: await this.#tokenOf(user, secret, userIdClaim), user };
       }
     }
   }
 
   /** A token of a user of the run, for its channels and for an hour. */
-  tokenOf(user: string, secret: string, userIdClaim: string): Promise<string> {
+  #tokenOf(user: string, secret: string, userIdClaim: string): Promise<string> {
     const nowSeconds = Math.floor(Date.now() / 1_000);
     const caps = [
       {
@@ -239,7 +249,7 @@ export class Run {
   /** The headers by which a request of another transport proves who it is. */
   async tokenHeaders(): Promise<Readonly<Record<string, string>>> {
     this.done.connects++;
-    const token = await this.token();
+    const { token } = await this.token();
     return token === undefined ? {} : { Authorization: `Bearer ${token}` };
   }
 
@@ -266,14 +276,11 @@ export function payloadOf(data: object): PayloadText {
   return new PayloadText(trustedJsonText(JSON.stringify(data)));
 }
 
-/** Why a client wasn't taken, in words. */
-export function refusedText(refused: Exclude<Connected, { outcome: "connected" }>): string {
-  switch (refused.outcome) {
-    case "status":
-      return `status ${refused.status}${refused.detail === "" ? "" : ` (${refused.detail})`}`;
-    case "refused":
-      return `${refused.code} ${refused.reason}`.trim();
-    case "failed":
-      return refused.cause;
-  }
+/** Whether a user may have no further connection. */
+export function isFull(refused: Refused): boolean {
+  return refused.outcome === "refused" && refused.code === disconnectCodes.connectionLimit.code;
 }
+
+/** Why less is measured where {@link isFull}. */
+export const fullText =
+  "the token's user may have no further connection (client.user_connection_limit): with TOKEN_HMAC_SECRET_KEY each client is a user";

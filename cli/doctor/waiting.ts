@@ -20,6 +20,9 @@ export function deferred<T>(): Deferred<T> {
 /** The run was ended from outside, such as by Ctrl-C. */
 export class Stopped extends Error {}
 
+/** The server doesn't allow what is to be measured, in a sentence. */
+export class NotAllowed extends Error {}
+
 /** A connection ended that should have stayed open. */
 export class Lost extends Error {
   /** Of the close frame; 1006 without one. */

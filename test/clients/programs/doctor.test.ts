@@ -26,7 +26,10 @@ const config = {
       force_recovery: true,
       presence: true,
     },
-    namespaces: [{ name: "shut" }],
+    namespaces: [
+      { name: "shut" },
+      { name: "map", subscription_type: "map", map: { mode: "ephemeral", key_ttl: "1m" } },
+    ],
   },
   http_api: {
     keys: [{ name: "few", secret: "API_KEY_FEW", methods: ["publish"], channels: ["*"] }],
@@ -172,6 +175,13 @@ describe("[W1] dormouse doctor against npm run serve", () => {
     expect(code).toBe(0);
   });
 
+  it("skips clients where the namespace has maps", async () => {
+    const { code, found } = await diagnosis(server.address, ["--namespace", "map"]);
+    expect(found("clients")).toMatchObject({ verdict: "skipped" });
+    expect(found("clients")?.text).toContain("publishing is refused");
+    expect(code).toBe(0);
+  });
+
   it("says what the key doesn't admit", async () => {
     const environment = { ...secrets, API_KEY: secrets.API_KEY_FEW };
     const { found } = await diagnosis(server.address, ["--subscribers", "0"], environment);
@@ -233,6 +243,15 @@ describe("[W1] dormouse doctor behind a proxy", () => {
 });
 
 describe("[W1] dormouse doctor and what isn't a server", () => {
+  it("tells in one sentence of a namespace that isn't there", async () => {
+    const args = ["doctor", server.address, "--namespace", "nowhere"];
+    const { code, printed, noted } = await recordedShell()(args, { environment: secrets });
+    expect(printed).toBe("");
+    expect(`${code} ${noted}`).toBe(
+      "1 the server has no namespace nowhere: --namespace takes one of channel.namespaces",
+    );
+  });
+
   it("tells in one sentence of a wrong key", async () => {
     const environment = { ...secrets, API_KEY: "another-key-of-another-server" };
     expect(await sentence(server.address, environment)).toBe(

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { publicSecrets } from "../../../../cli/doctor/check-server.ts";
+import type { Refused } from "../../../../cli/doctor/client.ts";
+import { judgeNotTaken } from "../../../../cli/doctor/judge-taken.ts";
 import { type Finding, spreadOf } from "../../../../cli/doctor/findings.ts";
 import {
   judgeDeliveries,
@@ -123,6 +125,40 @@ describe("what the doctor says of a server", () => {
     expect(judgeSizes([{ ...large, problem: "status 413" }, frame])).toMatchObject({
       verdict: "wrong",
       text: "a publication of 512 KiB doesn't come through: status 413",
+    });
+  });
+});
+
+describe("what the doctor says of a client that isn't taken", () => {
+  const status = (code: number): Refused => ({ outcome: "status", status: code, detail: "" });
+
+  it.each<readonly ["anonymous" | "token" | "secret", Refused, string, string]>([
+    [
+      "anonymous",
+      { outcome: "refused", code: 3501, reason: "bad request" },
+      "skipped",
+      "3501 bad request",
+    ],
+    [
+      "token",
+      { outcome: "refused", code: 3500, reason: "invalid token" },
+      "wrong",
+      "refuses the token",
+    ],
+    ["secret", status(401), "wrong", "TOKEN_HMAC_SECRET_KEY of here (status 401)"],
+    ["secret", status(503), "wrong", "takes no client: status 503"],
+    // A proxy that passes no upgrade on.
+    ["secret", status(426), "wrong", "no WebSocket comes through: status 426"],
+    [
+      "anonymous",
+      { outcome: "failed", cause: "socket hang up" },
+      "wrong",
+      "through: socket hang up",
+    ],
+  ])("with %s, %o", (kind, refused, verdict, text) => {
+    expect(judgeNotTaken(kind, refused)).toMatchObject({
+      verdict,
+      text: expect.stringContaining(text),
     });
   });
 });
