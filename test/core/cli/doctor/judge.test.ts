@@ -129,9 +129,11 @@ describe("what the doctor says of a server", () => {
   });
 });
 
-describe("what the doctor says of a client that isn't taken", () => {
-  const status = (code: number): Refused => ({ outcome: "status", status: code, detail: "" });
+function status(code: number): Refused {
+  return { outcome: "status", status: code, detail: "" };
+}
 
+describe("what the doctor says of a client that isn't taken", () => {
   it.each<readonly ["anonymous" | "token" | "secret", Refused, string, string]>([
     [
       "anonymous",
