@@ -36,6 +36,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/placement.md": ["clone", "project"],
   "docs/protocol.md": ["clone", "project"],
   "docs/queue.md": ["clone", "project"],
+  "docs/runbook.md": ["clone", "project"],
   "docs/self-hosting.md": ["clone"],
   "docs/several-machines.md": ["clone"],
   "docs/shared-poll.md": ["clone", "project"],
