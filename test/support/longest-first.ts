@@ -14,6 +14,7 @@ const longest = [
   "examples/ai-answer",
   "connection/keepalive",
   "programs/prometheus",
+  "programs/doctor",
   "programs/update",
   "programs/outbox",
   "programs/own-worker",

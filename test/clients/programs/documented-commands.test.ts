@@ -94,13 +94,13 @@ const hows: readonly (readonly [RegExp, How])[] = [
     /^npm ci && npm run build$|^npm run dormouse -- init|^cd \.\.\/realtime && /,
     { reason: "command-line.test.ts runs it with a packed clone" },
   ],
-  [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
-  [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
-  [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
-  [
-    /wrangler queues create/,
-    { reason: "it needs an account", check: wranglerHas("queues", "create") },
-  ],
+  ...["login", "rollback", "tail", "secret put", "queues create"].map(
+    (words) =>
+      [
+        new RegExp(`wrangler ${words}`),
+        { reason: "it needs an account", check: wranglerHas(...words.split(" ")) },
+      ] as const,
+  ),
   [
     /^npm run deploy/,
     { reason: "it needs an account; deploy.test.ts runs it without a deployment" },
@@ -134,6 +134,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm run (?:--silent )?bench/, { reason: "it takes minutes", check: hasOptions }],
   [/^npm start -- |^npm run serve/, { until: /^Dormouse serves / }],
   [/^node examples\/tutorial/, { until: /^The chat is at / }],
+  [/^dormouse doctor https:/, { reason: "it needs a deployed server; doctor.test.ts runs it" }],
   [/ (?:listen|map watch) /, "listen"],
 ];
 

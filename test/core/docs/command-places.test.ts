@@ -39,6 +39,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/protocol.md": ["clone", "project"],
   "docs/queue.md": ["clone", "project"],
   "docs/react.md": ["examples/template"],
+  "docs/runbook.md": ["clone", "project"],
   "docs/self-hosting.md": ["clone"],
   "docs/several-machines.md": ["clone"],
   "docs/shared-poll.md": ["clone", "project"],
