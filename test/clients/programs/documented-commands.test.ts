@@ -84,6 +84,7 @@ type How = "run" | "listen" | NotRun | Lasting;
 /** The first pattern that matches a command says how it is tested. Without one, it is run. */
 const hows: readonly (readonly [RegExp, How])[] = [
   ...(hasCurl() ? [] : [[/^curl /, { reason: "this machine has no curl" }] as const]),
+  [/^git clone /, { reason: "its address is a placeholder, and the rest has run" }],
   [/^npm ci$/, { reason: "it has run before this test" }],
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
   [/^git .* && npm run update /, { reason: "update.test.ts updates a server" }],
