@@ -1,30 +1,23 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Miniflare, MiniflareOptions, V4MiniflareOptions } from "miniflare";
-import { type HookBackend, hooksBinding, type JsonConfig } from "./hooks.ts";
-import { broughtByWrangler } from "./packages.ts";
+import type { Miniflare } from "miniflare";
+import { miniflareModule } from "./packages.ts";
+import { applyMigrations } from "./project/d1-migrations.ts";
+import type { WranglerProject } from "./project/wrangler-file.ts";
+import { runtimeOptions, type RuntimeSetup, workerName } from "./runtime-options.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
-import { kitText, type WorkerModules } from "./worker-code.ts";
 
-/** An object of the server that was started, and how often. */
+/** An object that was started, and how often. */
 export interface StartedObject {
-  readonly kind: ObjectKind;
+  /** The name of its binding, such as `CHANNELS`, or of one of the Worker's own. */
+  readonly kind: string;
+  /** Its name; its ID if it has none. */
   readonly name: string;
+  readonly id: string;
   /** One more each time that the object has woken in the present runtime. */
   readonly starts: number;
-}
-
-/** The kinds of objects, by the names of their bindings. */
-export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS";
-
-/** What {@link Runtime} runs. */
-export interface RuntimeSetup {
-  readonly modules: WorkerModules;
-  /** Variables and secrets, in JSON. */
-  readonly bindings: JsonConfig;
-  readonly hooks: HookBackend;
 }
 
 /** Where the clock is after a step, and how many alarms have rung. */
@@ -37,20 +30,27 @@ interface ClockStep {
 /** The Worker in the runtime, with its state in a folder of its own. */
 export class Runtime {
   readonly #setup: RuntimeSetup;
+  readonly #project: WranglerProject | undefined;
   readonly #folder: string;
   readonly #miniflare: Miniflare;
   #url: URL;
+  #bindings: object = {};
   #aheadMs = 0;
+  /** How often the state was thrown away: it is in another folder since. */
+  #wiped = 0;
   /** Also at the end of a process that is killed: the runtime ends it before anything else can be awaited. */
   readonly #clear = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
-  static async start(setup: RuntimeSetup): Promise<Runtime> {
+  static async start(setup: RuntimeSetup, project: WranglerProject | undefined): Promise<Runtime> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-kit-"));
-    const { Miniflare: Started } = broughtByWrangler().miniflare;
-    const miniflare = new Started(optionsOf(setup, folder, 0));
+    const { Miniflare: Started } = miniflareModule();
+    const miniflare = new Started(runtimeOptions(setup, stateFolder(folder, 0), 0));
     try {
       await miniflare.ready;
-      return new Runtime(setup, folder, miniflare, await miniflare.unsafeGetDirectURL(workerName));
+      const url = await miniflare.unsafeGetDirectURL(workerName);
+      const runtime = new Runtime({ setup, project, folder, miniflare, url });
+      await runtime.#prepare();
+      return runtime;
     } catch (error) {
       await miniflare.dispose();
       rmSync(folder, { recursive: true, force: true });
@@ -58,8 +58,9 @@ export class Runtime {
     }
   }
 
-  private constructor(setup: RuntimeSetup, folder: string, miniflare: Miniflare, url: URL) {
+  private constructor({ setup, project, folder, miniflare, url }: RuntimeParts) {
     this.#setup = setup;
+    this.#project = project;
     this.#folder = folder;
     this.#miniflare = miniflare;
     this.#url = url;
@@ -76,6 +77,11 @@ export class Runtime {
     return this.#aheadMs;
   }
 
+  /** What the Worker's environment has, for the test: until the next deploy. */
+  get bindings(): object {
+    return this.#bindings;
+  }
+
   /** All objects that were ever started. */
   objects(): Promise<readonly StartedObject[]> {
     return this.#control("objects");
@@ -86,10 +92,17 @@ export class Runtime {
    * sleeps, also if it slept already.
    */
   async evict({ kind, name }: Pick<StartedObject, "kind" | "name">): Promise<void> {
+    const { className } = this.#setup.objects.find(({ binding }) => binding === kind) ?? {};
+    if (className === undefined)
+      throw new DormouseTestError(
+        `evict: the Worker has no objects ${kind}; it has ${this.#setup.objects.map(({ binding }) => binding).join(", ")}`,
+      );
+    const known = (await this.objects()).find((one) => one.kind === kind && one.name === name);
+    const object = known === undefined ? { name } : { id: known.id };
     try {
       // Again until it sleeps: what is under way may wake it once more.
       for (let tries = 0; tries < testLimits.evictions; tries++)
-        await this.#miniflare.unsafeEvictDurableObject(workerName, classNames[kind], { name });
+        await this.#miniflare.unsafeEvictDurableObject(workerName, className, object);
     } catch (error) {
       if (error instanceof Error && error.message.includes("not currently running")) return;
       throw error;
@@ -99,9 +112,13 @@ export class Runtime {
   /** Ends the runtime, and starts it again with the same state, as a deploy does with the objects. */
   async deploy(): Promise<void> {
     const objects = await this.objects();
-    await this.#miniflare.setOptions(optionsOf(this.#setup, this.#folder, this.#aheadMs));
-    this.#url = await this.#miniflare.unsafeGetDirectURL(workerName);
+    await this.#restart();
     await this.#control("know", objects);
+  }
+
+  /** The events of the configuration in the Worker's code; null if there is none. */
+  embeddedEvents(): Promise<object | null> {
+    return this.#control("embeddedEvents");
   }
 
   /** Sets the clock ahead up to a time, but no further than to the next alarm, and rings what is due then. */
@@ -111,15 +128,44 @@ export class Runtime {
     return step;
   }
 
-  /** Empties all objects, and ends their sockets. */
+  /** Forgets all state, and ends all connections. A Worker that has more than its objects starts anew on an empty disk. */
   async wipe(): Promise<void> {
-    await this.#control("wipe");
+    if (this.#project === undefined) return this.#control("wipe");
+    const before = stateFolder(this.#folder, this.#wiped++);
+    await this.#restart();
+    rmSync(before, { recursive: true, force: true });
+    await this.#migrate();
   }
 
   async stop(): Promise<void> {
     await this.#miniflare.dispose();
     process.off("exit", this.#clear);
     this.#clear();
+  }
+
+  async #restart(): Promise<void> {
+    const state = stateFolder(this.#folder, this.#wiped);
+    await this.#miniflare.setOptions(runtimeOptions(this.#setup, state, this.#aheadMs));
+    this.#url = await this.#miniflare.unsafeGetDirectURL(workerName);
+    await this.#readBindings();
+  }
+
+  async #prepare(): Promise<void> {
+    await this.#readBindings();
+    await this.#migrate();
+  }
+
+  async #readBindings(): Promise<void> {
+    const bindings = await this.#miniflare.getBindings(workerName);
+    const own = Object.entries(bindings).filter(([name]) => !name.startsWith("DORMOUSE_TEST_"));
+    this.#bindings = Object.fromEntries(own);
+  }
+
+  async #migrate(): Promise<void> {
+    if (this.#project !== undefined)
+      await applyMigrations(this.#project, (name) =>
+        this.#miniflare.getD1Database(name, workerName),
+      );
   }
 
   async #control<Answer>(...call: readonly unknown[]): Promise<Answer> {
@@ -133,72 +179,14 @@ export class Runtime {
   }
 }
 
-const workerName = "dormouse";
+interface RuntimeParts {
+  readonly setup: RuntimeSetup;
+  readonly project: WranglerProject | undefined;
+  readonly folder: string;
+  readonly miniflare: Miniflare;
+  readonly url: URL;
+}
 
-const classNames: Readonly<Record<ObjectKind, string>> = {
-  CHANNELS: "ChannelObject",
-  GATEWAYS: "GatewayObject",
-  USERS: "UsersObject",
-  METRICS: "MetricsObject",
-};
-
-const compatibilityDate = "2026-11-02";
-
-function optionsOf(
-  { modules, bindings, hooks }: RuntimeSetup,
-  folder: string,
-  aheadMs: number,
-): MiniflareOptions {
-  const { convertV4MiniflareOptions, Response } = broughtByWrangler().miniflare;
-  const options: V4MiniflareOptions = {
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-    logRequests: false,
-    resourcePersistencePath: folder,
-    workers: [
-      {
-        name: "control",
-        compatibilityDate,
-        modules: [{ type: "ESModule", path: "control.js", contents: kitText("control.js") }],
-        serviceBindings: { CONTROL: { name: workerName, entrypoint: "DormouseTestControl" } },
-      },
-      {
-        name: "backend",
-        compatibilityDate,
-        modules: [{ type: "ESModule", path: "backend.js", contents: kitText("backend.js") }],
-        serviceBindings: {
-          TEST: async (request) => {
-            const { pathname } = new URL(request.url);
-            const headers = new Headers([...request.headers]);
-            const { status, body } = await hooks.answer(pathname, await request.text(), headers);
-            return new Response(body === "" ? null : body, { status });
-          },
-        },
-      },
-      {
-        name: workerName,
-        compatibilityDate,
-        compatibilityFlags: ["no_web_socket_compression"],
-        modulesRoot: "/",
-        modules: Object.entries(modules).map(([name, text]) => ({
-          type: "ESModule",
-          path: `/${name}`,
-          contents: name === "clock.js" ? `globalThis.aheadAtStartMs = ${aheadMs};\n${text}` : text,
-        })),
-        bindings: JSON.parse(JSON.stringify(bindings)),
-        durableObjects: Object.fromEntries(
-          Object.entries(classNames).map(([binding, className]) => [
-            binding,
-            { className, useSQLite: true },
-          ]),
-        ),
-        serviceBindings: {
-          [hooksBinding]: "backend",
-        },
-        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-      },
-    ],
-  };
-  return convertV4MiniflareOptions(options);
+function stateFolder(folder: string, wiped: number): string {
+  return join(folder, `state-${wiped}`);
 }

@@ -21,6 +21,9 @@ export interface ClientOptions {
   readonly options?: Partial<Options>;
 }
 
+/** An object of the Worker's own, such as `{ kind: "ROOMS", name: "lobby" }`. */
+export type OwnObject = Pick<StartedObject, "kind" | "name">;
+
 /** The parts of a {@link TestDormouse}. */
 export interface TestDormouseSetup {
   readonly runtime: Runtime;
@@ -35,8 +38,13 @@ export interface TestDormouseSetup {
   readonly keepsPublications: boolean;
 }
 
+/** What the environment of a Worker has, for a test that says no type of it. */
+export interface TestBindings {
+  readonly [name: string]: unknown;
+}
+
 /** A server for tests: the production server with its real objects, and what may happen to it. */
-export class TestDormouse {
+export class TestDormouse<Bindings extends object = TestBindings> {
   readonly #setup: TestDormouseSetup;
   readonly #clients = new Set<TestClient>();
   #lateMs = 0;
@@ -45,9 +53,22 @@ export class TestDormouse {
     this.#setup = setup;
   }
 
-  /** Where the server is, such as `http://127.0.0.1:8787`; the same after a deploy. */
+  /** Where the server is, such as `http://127.0.0.1:8787/realtime`, with the prefix; the same after a deploy. */
   get url(): string {
-    return `${this.#setup.network.address}${this.#setup.prefix}`;
+    return `${this.origin}${this.#setup.prefix}`;
+  }
+
+  /** Where the Worker is, such as `http://127.0.0.1:8787`, without the prefix; the same after a deploy. */
+  get origin(): string {
+    return this.#setup.network.address;
+  }
+
+  /**
+   * What the Worker's environment has: its databases, namespaces, buckets, queues, objects, services and variables. Take them
+   * from here each time: those of before a deploy or a reset can't be used any more.
+   */
+  get env(): Bindings {
+    return this.#setup.runtime.bindings as Bindings;
   }
 
   /** Where clients of one's own connect. */
@@ -195,10 +216,12 @@ export class TestDormouse {
    * Evicts a channel's object and the gateways, which hold the clients' sockets: their memory is thrown away, their sockets
    * and their storage stay. They wake when they are needed.
    *
+   * @param channel or an object of the Worker's own, by the name of its binding and its own name; nothing else is evicted then
    * @throws {DormouseTestError} if the channel has no object, because nobody has used it
    */
-  async evict(channel: string): Promise<void> {
+  async evict(channel: string | OwnObject): Promise<void> {
     const { runtime } = this.#setup;
+    if (typeof channel === "object") return runtime.evict(channel);
     const objects = await runtime.objects();
     const channels = objects.filter(({ kind }) => kind === "CHANNELS");
     if (!channels.some(({ name }) => name === channel))

@@ -8,6 +8,7 @@ export default {
       case "step":
       case "wipe":
       case "know":
+      case "embeddedEvents":
         return Response.json((await CONTROL[call](...given)) ?? null);
       default:
         return new Response(`${call} is no call`, { status: 404 });
