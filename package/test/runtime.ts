@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { miniflareModule } from "./packages.ts";
+import { type CallObject, callableObjects } from "./project/callable-objects.ts";
 import { applyMigrations } from "./project/d1-migrations.ts";
 import type { WranglerProject } from "./project/wrangler-file.ts";
 import { runtimeOptions, type RuntimeSetup, workerName } from "./runtime-options.ts";
@@ -128,9 +129,9 @@ export class Runtime {
     return step;
   }
 
-  /** Forgets all state, and ends all connections. A Worker that has more than its objects starts anew on an empty disk. */
+  /** Forgets all state, and ends all connections. A Worker with databases or the like starts anew, on an empty disk. */
   async wipe(): Promise<void> {
-    if (this.#project === undefined) return this.#control("wipe");
+    if (this.#setup.surroundings?.keepsState !== true) return this.#control("wipe");
     const before = stateFolder(this.#folder, this.#wiped++);
     await this.#restart();
     rmSync(before, { recursive: true, force: true });
@@ -156,8 +157,15 @@ export class Runtime {
   }
 
   async #readBindings(): Promise<void> {
-    const bindings = await this.#miniflare.getBindings(workerName);
-    const own = Object.entries(bindings).filter(([name]) => !name.startsWith("DORMOUSE_TEST_"));
+    const bindings = await this.#miniflare.getBindings<Record<string, object>>(workerName);
+    const { CONTROL } = await this.#miniflare.getBindings<ControlBindings>("control");
+    const kinds = new Set(this.#setup.objects.map(({ binding }) => binding));
+    const own = Object.entries(bindings)
+      .filter(([name]) => !name.startsWith("DORMOUSE_TEST_"))
+      .map(([name, value]) => {
+        if (!kinds.has(name)) return [name, value];
+        return [name, callableObjects(value, (...call) => CONTROL.callObject(name, ...call))];
+      });
     this.#bindings = Object.fromEntries(own);
   }
 
@@ -177,6 +185,13 @@ export class Runtime {
     if (!response.ok) throw new DormouseTestError(`the control of the runtime failed: ${text}`);
     return JSON.parse(text);
   }
+}
+
+/** What the Worker that calls the kit's control is bound to. */
+interface ControlBindings {
+  readonly CONTROL: {
+    callObject(kind: string, ...call: Parameters<CallObject>): ReturnType<CallObject>;
+  };
 }
 
 interface RuntimeParts {

@@ -41,7 +41,11 @@ export async function bundledWorker(
   const others = new Map<string, OtherModule>();
   const options = {
     ...workerBuild,
-    stdin: { contents: entryOf(path, eventsOf(project)), resolveDir: dirname(path), sourcefile: "test-entry.js" },
+    stdin: {
+      contents: entryOf(path, eventsOf(project)),
+      resolveDir: dirname(path),
+      sourcefile: "test-entry.js",
+    },
     metafile: true as const,
     logOverride: { "import-is-undefined": "silent" },
     loader: { ".js": "jsx", ".mjs": "jsx", ".cjs": "jsx" },
@@ -104,14 +108,17 @@ const nodeModules: Plugin = {
   name: "node-modules",
   setup(build) {
     const names = builtinModules.filter((name) => !name.startsWith("_"));
-    build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, async ({ path, ...from }) => {
-      if (from.pluginData === nodeModules) return undefined;
-      // A package of that name, such as `buffer`, goes first where the project has one.
-      const { resolveDir, importer, kind } = from;
-      const own = { resolveDir, importer, kind, pluginData: nodeModules };
-      const resolved = await build.resolve(path, own);
-      return resolved.errors.length === 0 ? resolved : { path: `node:${path}`, external: true };
-    });
+    build.onResolve(
+      { filter: new RegExp(`^(?:${names.join("|")})$`) },
+      async ({ path, ...from }) => {
+        if (from.pluginData === nodeModules) return undefined;
+        // A package of that name, such as `buffer`, goes first where the project has one.
+        const { resolveDir, importer, kind } = from;
+        const own = { resolveDir, importer, kind, pluginData: nodeModules };
+        const resolved = await build.resolve(path, own);
+        return resolved.errors.length === 0 ? resolved : { path: `node:${path}`, external: true };
+      },
+    );
   },
 };
 
@@ -122,7 +129,10 @@ const defaultRules = [
   { type: "CompiledWasm", globs: ["**/*.wasm", "**/*.wasm?module"] },
 ] as const;
 
-function otherModules(project: WranglerProject | undefined, found: Map<string, OtherModule>): Plugin {
+function otherModules(
+  project: WranglerProject | undefined,
+  found: Map<string, OtherModule>,
+): Plugin {
   const rules = [...(project?.config.rules ?? []), ...defaultRules].flatMap(({ type, globs }) =>
     type === "Text" || type === "Data" || type === "CompiledWasm"
       ? globs.map((glob) => ({ type, pattern: globPattern(glob) }))
