@@ -50,6 +50,11 @@ export function readWranglerProject({ file, environment }: WranglerChoice): Wran
         config: path,
         ...(environment !== undefined && { env: environment }),
       });
+      const { definedEnvironments: names = [] } = config;
+      if (environment !== undefined && !names.includes(environment))
+        throw new Error(
+          `it has no environment ${environment}; it has ${names.join(", ") || "none"}`,
+        );
       const worker = workerOptions(config, environment);
       return { file: path, folder: dirname(path), config, worker };
     });
