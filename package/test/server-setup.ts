@@ -68,7 +68,7 @@ export async function serverSetup(
   const config = variables["config"] ?? surroundings?.options.bindings?.["config"];
   return {
     code,
-    others: others.map(({ name, ...other }) => ({ ...other, path: `/${name}` })),
+    others,
     objects,
     hooks,
     given,

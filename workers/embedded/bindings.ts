@@ -12,7 +12,7 @@ export interface RealtimeBindings {
  * The namespace of a class of objects, whatever is known of the class: the `Env` of `wrangler types` says `ChannelObject`, and
  * for older compilers a namespace with a class is none without.
  */
-export type RealtimeObjects = Pick<DurableObjectNamespace, "idFromName" | "newUniqueId">;
+type RealtimeObjects = Pick<DurableObjectNamespace, "idFromName" | "newUniqueId">;
 
 /** Whether an environment has the objects; what they are called, only the platform knows. */
 export function isBound(env: object): env is Env {

@@ -7,8 +7,12 @@ export type CallObject = (
 
 /** The part of a namespace of objects, as miniflare gives it to a test, that leads to objects. */
 interface Namespace {
-  idFromName(name: string): object;
-  get(id: object): object;
+  idFromName(name: string): Identifier;
+  get(id: Identifier): object;
+}
+
+interface Identifier {
+  toString(): string;
 }
 
 /**
@@ -16,18 +20,17 @@ interface Namespace {
  * the object until the runtime collects its garbage, and the object couldn't be evicted meanwhile.
  */
 export function callableObjects(namespace: object, call: CallObject): object {
-  const real = parseNamespace(namespace);
-  if (real === undefined) return namespace;
-  const names = new WeakMap<object, string>();
-  const idFromName = (name: string): object => {
-    const id = real.idFromName(name);
+  if (!isNamespace(namespace)) return namespace;
+  const names = new WeakMap<Identifier, string>();
+  const idFromName = (name: string): Identifier => {
+    const id = namespace.idFromName(name);
     names.set(id, name);
     return id;
   };
-  const get = (id: object): object => {
+  const get = (id: Identifier): object => {
     const name = names.get(id);
-    const object = name === undefined ? { id: String(id) } : { name };
-    return callable(real.get(id), (method, given) => call(object, method, given));
+    const object = name === undefined ? { id: id.toString() } : { name };
+    return callable(namespace.get(id), (method, given) => call(object, method, given));
   };
   const own = { idFromName, get, getByName: (name: string) => get(idFromName(name)) };
   return new Proxy(namespace, {
@@ -36,8 +39,8 @@ export function callableObjects(namespace: object, call: CallObject): object {
   });
 }
 
-function parseNamespace(value: object): Namespace | undefined {
-  return "idFromName" in value && "get" in value ? (value as Namespace) : undefined;
+function isNamespace(value: object): value is Namespace {
+  return "idFromName" in value && "get" in value;
 }
 
 /** A stub that carries requests itself, and has everything else called. */

@@ -71,6 +71,9 @@ const ordersIn = async () => (await rt.env.DB.prepare("SELECT * FROM orders").al
 const firstOrder = { id: "0", item: "a first; order", user: "ann" };
 const mail = "Thank you for your order.";
 
+const absent = (name: string, why: string) =>
+  `the binding ${name} isn't there in tests, because ${why}`;
+
 describe("[TK13] a Worker of one's own with a wrangler file", () => {
   it("has its variables, constants, secrets, aliases and assets", async () => {
     expect(rt.url).toBe(`${rt.origin}${prefix}`);
@@ -115,8 +118,6 @@ describe("[TK13] a Worker of one's own with a wrangler file", () => {
   });
 
   it("has a sentence for each binding that isn't there, when it starts and when it is used", async () => {
-    const absent = (name: string, why: string) =>
-      `the binding ${name} isn't there in tests, because ${why}`;
     const says = {
       AI: absent("AI", "Workers AI runs on Cloudflare alone"),
       NOBODY: absent("NOBODY", "the Worker nobody doesn't run in them"),

@@ -101,4 +101,5 @@ async function takeMails({ messages }, env) {
     await realtime.publish(env, `orders:#${body.user}`, { mail: mail.trim(), id: body.order.id });
 }
 
-export default { fetch: app.fetch, queue: takeMails };
+const shop = { fetch: app.fetch, queue: takeMails };
+export default shop;
