@@ -59,7 +59,7 @@ import { startDormouse } from "dormouse-realtime/test";
 
 test("a customer misses no order while the network is cut", async () => {
   const rt = await startDormouse<Env>({
-    worker: "src/index.ts",
+    worker: "index.ts",
     prefix: "/realtime",
     bindings: { STOCK: () => new Response("yes") },
   });
@@ -84,7 +84,7 @@ test("a customer misses no order while the network is cut", async () => {
 const realtimeClasses = ["ChannelObject", "GatewayObject", "UsersObject"];
 const config = {
   name: "shop",
-  main: "src/index.ts",
+  main: "index.ts",
   compatibility_date: "2026-11-02",
   compatibility_flags: ["no_web_socket_compression"],
   vars: { CURRENCY: "EUR" },
@@ -119,8 +119,8 @@ const compilerOptions = {
 const files = {
   "package.json": JSON.stringify({ type: "module" }),
   "wrangler.json": JSON.stringify(config),
-  "tsconfig.json": JSON.stringify({ compilerOptions, include: ["src"] }),
-  "src/index.ts": main,
+  "tsconfig.json": JSON.stringify({ compilerOptions, include: ["index.ts"] }),
+  "index.ts": main,
   "migrations/0001_orders.sql": "CREATE TABLE orders (id TEXT PRIMARY KEY, user TEXT NOT NULL);",
   "shop.test.ts": test,
 };
