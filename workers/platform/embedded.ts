@@ -35,6 +35,11 @@ export function embed(made: Embedded): void {
   embedded = made;
 }
 
+/** Changes the configuration that the Worker's own code gave, if it gave one, before anything has read it. */
+export function changeConfig(change: (config: object) => object): void {
+  if (embedded !== undefined) embedded = { ...embedded, config: change(embedded.config) };
+}
+
 /** What the Worker's own code says; undefined in a Worker that stands alone. */
 export function embeddedHere(): Embedded | undefined {
   return embedded;
