@@ -34,7 +34,7 @@ describe("startDormouse", () => {
     }
   });
 
-  it("[TK1] runs a Worker of one's own that has the server below a prefix", async () => {
+  it("[TK1] [OW17] runs a Worker of one's own that has the server below a prefix, and a framework's application", async () => {
     const rt = await startDormouse({
       worker: "test/clients/kit/prefixed-worker.js",
       wrangler: false,
@@ -47,6 +47,8 @@ describe("startDormouse", () => {
       await rt.publish("orders:ann", 1);
       expect(await ann.received("orders:ann", 1)).toEqual([1]);
       expect(await rt.published("orders:ann")).toEqual([1]);
+      await fetch(`${rt.origin}/own`, { method: "POST", body: '{"item":"tea"}' });
+      expect(await ann.received("orders:ann", 2)).toEqual([1, { item: "tea" }]);
       expect(Object.keys(rt.env)).toContain("CHANNELS");
     } finally {
       await rt.stop();

@@ -45,7 +45,7 @@ const callerConfig = {
 
 /** What only the compiler can tell: each of these lines is an error, or the compiler says that it isn't one. */
 const wrong = `
-import { defineConfig, dormouse } from "dormouse-realtime";
+import { defineConfig, dormouse, type RealtimeBindings } from "dormouse-realtime";
 import { connectionToken } from "dormouse-realtime/tokens";
 // @ts-expect-error an unknown key
 defineConfig({ channel: { without_namespace: { histroy_size: 1 } } });
@@ -55,6 +55,12 @@ defineConfig({ channel: { without_namespace: { history_size: "1" } } });
 defineConfig({ client: { pong: "sometimes" } });
 // @ts-expect-error a prefix is needed
 dormouse({});
+const realtime = dormouse({ prefix: "/realtime", user: ({ req, env }) => req.raw.url + String(env.CHANNELS) });
+export default {
+  fetch: (request, env, ctx) => realtime.fetch(request, env, ctx) ?? new Response("mine"),
+} satisfies ExportedHandler<RealtimeBindings>;
+// @ts-expect-error there is no answer to what isn't below the prefix
+export const unanswered: ExportedHandler<RealtimeBindings> = { fetch: realtime.fetch };
 // @ts-expect-error a secret is needed
 void connectionToken({ user: "ann" });
 `;
@@ -64,7 +70,10 @@ const least = `
 import { dormouse } from "dormouse-realtime";
 export { BackendEntrypoint, ChannelObject, GatewayObject, MetricsObject, RealtimeEntrypoint, UsersObject } from "dormouse-realtime";
 const realtime = dormouse({ prefix: "/realtime", user: () => "ann" });
-export default { fetch: realtime.app.fetch, queue: realtime.queue };
+export default {
+  fetch: (request, env, ctx) => realtime.fetch(request, env, ctx) ?? new Response("mine"),
+  queue: realtime.queue,
+};
 `;
 
 /** A test of the project's own, for the runner of Node.js. */
