@@ -1,9 +1,14 @@
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createViteServer } from "vitest/node";
+import type { embed, embeddedHere } from "../../../workers/platform/embedded.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 
-type Module = typeof import("../../../workers/platform/embedded.ts");
+/** What the module under test exports. */
+interface Module {
+  readonly embed: typeof embed;
+  readonly embeddedHere: typeof embeddedHere;
+}
 
 /** What of Vite's environments runs modules on Node.js. */
 interface Runnable {
@@ -28,14 +33,14 @@ describe("what a Worker's own code says, under Vite's development server", () =>
     const { ssr } = vite.environments;
     if (ssr === undefined || !isRunnable(ssr)) throw new Error("Vite runs no modules");
     const path = join(packageRoot, "workers", "platform", "embedded.ts");
-    const { embed, embeddedHere }: Module = await ssr.runner.import(path);
+    const made: Module = await ssr.runner.import(path);
     const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    embed({ config: { client: {} }, knowsUsers: false });
-    embed({ config: { client: {} }, knowsUsers: true });
-    expect(embeddedHere()).toMatchObject({ knowsUsers: true });
+    made.embed({ config: { client: {} }, knowsUsers: false });
+    made.embed({ config: { client: {} }, knowsUsers: true });
+    expect(made.embeddedHere()).toMatchObject({ knowsUsers: true });
     expect(warned.mock.calls).toEqual([]);
-    embed({ config: { channel: {} }, knowsUsers: true });
-    expect(embeddedHere()).toMatchObject({ config: { channel: {} } });
+    made.embed({ config: { channel: {} }, knowsUsers: true });
+    expect(made.embeddedHere()).toMatchObject({ config: { channel: {} } });
     expect(warned.mock.calls).toEqual([[expect.stringContaining("start the development server")]]);
     warned.mockRestore();
   });
