@@ -12,6 +12,8 @@ import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
+import { fileIn, type PackageFiles } from "./files.ts";
+import { type Admission, askForAdmission, withConsole } from "./operators.ts";
 import {
   type ConnectHookResult,
   functionsService,
@@ -42,6 +44,13 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
   readonly config?: DormouseConfig;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
+  /**
+   * Whether the console is open to whoever sends a request, as the Worker's own middleware knows it: only to whom it gives
+   * `true`. Then there is no password, and the console is on unless the configuration says otherwise.
+   */
+  readonly console?: (context: Context<Bound>) => Admission | Promise<Admission>;
+  /** What the Worker serves below the prefix, such as `[consoleFiles]`, from `dormouse-realtime/files`. Absent: no pages. */
+  readonly files?: readonly PackageFiles[];
 }
 
 /**
@@ -97,19 +106,24 @@ export interface Realtime<Bound extends BoundEnv> extends Methods<[env: Realtime
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
-  const { prefix, config = {}, user } = options;
+  const { prefix, config = {}, user, console: mayOperate, files = [] } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
     throw new Error(
       'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
     );
   const hooks = functionsService(options);
+  const operators: Operators = new WeakMap();
+  const admitsOperator = async (request: Request) => (await operators.get(request)?.()) === true;
   embed({
-    config: withFunctions(config, options),
+    config: withFunctions(mayOperate === undefined ? config : withConsole(config), options),
     knowsUsers: user !== undefined,
     ...(hooks && { hooks }),
+    prefix,
+    file: (path) => fileIn(files, prefix, path),
+    ...(mayOperate && { admitsOperator }),
   });
   return {
-    app: mounted(prefix, user),
+    app: mounted(options, operators),
     queue: async (batch, env) => {
       if (!isBound(env)) throw new Error(unboundIn(env).join("; "));
       await takeMessages(batch, env);
@@ -134,10 +148,13 @@ function ownMethods(): Methods<[env: RealtimeBindings]> {
   return Object.fromEntries(methods);
 }
 
+/** What asks whether a request is an operator's, by the requests as the inner app gets them. */
+type Operators = WeakMap<Request, () => Promise<boolean>>;
+
 /** The app of the server that stands alone, below a prefix. */
 function mounted<Bound extends BoundEnv>(
-  prefix: string,
-  user: RealtimeOptions<Bound>["user"],
+  { prefix, user, console: mayOperate }: RealtimeOptions<Bound>,
+  operators: Operators,
 ): HonoBase<Bound> {
   const app = new HonoBase<Bound>({ router: new TrieRouter() });
   // Created by the first request, because an isolate that starts only for an object doesn't need it.
@@ -153,6 +170,8 @@ function mounted<Bound extends BoundEnv>(
     url.pathname = url.pathname.slice(prefix.length) || "/";
     const request = new Request(url, context.req.raw);
     if (user !== undefined) visitors.set(request, () => askForClaims(async () => user(context)));
+    if (mayOperate !== undefined)
+      operators.set(request, () => askForAdmission(() => mayOperate(context)));
     inner ??= createApp();
     return changeable(await inner.fetch(request, context.env, context.executionCtx));
   });

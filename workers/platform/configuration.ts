@@ -159,7 +159,9 @@ function documentOf(env: Settings): Settings["config"] | object {
  */
 function neededInside(named: readonly string[], config: Config | undefined): readonly string[] {
   const streams = config?.transports.sse === true || config?.transports.httpStream === true;
-  return streams ? ["API_KEY", ...named] : named;
+  const byCode = embeddedHere()?.admitsOperator !== undefined;
+  const needed = byCode ? named.filter((name) => name !== "CONSOLE_PASSWORD") : named;
+  return streams ? ["API_KEY", ...needed] : needed;
 }
 
 /** Whether a target is a function of the Worker, which is asked without a signature. */
