@@ -2,6 +2,7 @@ import { exports } from "cloudflare:workers";
 import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
+import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { missingClasses } from "../../src/contract/bindings.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
@@ -25,7 +26,7 @@ import {
   type BatchReplies,
   broadcastRequest,
   type JsonData,
-  methodNames,
+  type MethodName,
   type Methods,
   publishRequest,
   type PublishOptions,
@@ -132,9 +133,16 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
     broadcast: (env, channels, data, more) =>
       carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
-    batch: (env, commands) => carryOutBatch(env, commands, ownKey),
+    batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
     ...ownMethods(),
   };
+}
+
+/** The names of all methods but publish and broadcast, which have forms of their own. */
+function methodNames(): readonly MethodName[] {
+  return operationNames().filter(
+    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
+  );
 }
 
 /** The Worker's own code may do everything. */
