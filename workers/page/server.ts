@@ -92,7 +92,7 @@ async function post(path: string, params: object | string): Promise<Response | u
   try {
     const headers = { "Content-Type": "application/json" };
     const body = typeof params === "string" ? params : JSON.stringify(params);
-    return await fetch(addressAt(path), { method: "POST", headers, body });
+    return await fetch(addressAt(path).href, { method: "POST", headers, body });
   } catch {
     return undefined; // Its only error says that there is no connection.
   }

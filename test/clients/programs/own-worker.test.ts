@@ -95,7 +95,8 @@ function withConsole(source: string): string {
 
 /** What only the compiler can tell: each of these lines is an error, or the compiler says that it isn't one. */
 const wrong = `
-import { defineConfig, dormouse } from "dormouse-realtime";
+import { defineConfig, dormouse, type RealtimeEntrypoint } from "dormouse-realtime";
+import { realtimeService } from "dormouse-realtime/service";
 import { connectionToken } from "dormouse-realtime/tokens";
 // @ts-expect-error an unknown key
 defineConfig({ channel: { without_namespace: { histroy_size: 1 } } });
@@ -107,6 +108,11 @@ defineConfig({ client: { pong: "sometimes" } });
 dormouse({});
 // @ts-expect-error a secret is needed
 void connectionToken({ user: "ann" });
+declare const generated: Fetcher;
+declare const named: Service<typeof RealtimeEntrypoint>;
+for (const binding of [generated, named]) void realtimeService(binding).publish("news", { a: 1 });
+// @ts-expect-error a channel is needed
+void realtimeService(generated).history({});
 `;
 
 /** Nothing but the real-time layer. */

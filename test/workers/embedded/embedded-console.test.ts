@@ -20,12 +20,15 @@ const files = [
 /** A Worker's assets, which have something else at every address. */
 const foreign = { fetch: async () => new Response("the project's own page") };
 
+/** Reports come seconds after a request, when another file of the runtime looks into the collectors of the same names. */
+const collectors = { getByName: (name: string) => env.METRICS.getByName(`embedded ${name}`) };
+
 /** What a Worker of one's own binds: the objects, and no secret but those that are given. */
 function bound(secrets: object = {}): BoundEnv["Bindings"] {
   const own = Object.fromEntries(
     Object.entries(env).filter(([name]) => name !== "config" && !(name in testSecrets)),
   );
-  return Object.assign({}, own, { ASSETS: foreign }, secrets, {
+  return Object.assign({}, own, { ASSETS: foreign, METRICS: collectors }, secrets, {
     CHANNELS: env.CHANNELS,
     GATEWAYS: env.GATEWAYS,
     USERS: env.USERS,
