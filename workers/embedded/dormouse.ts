@@ -14,7 +14,7 @@ import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
-import { type Admission, askForAdmission, withConsole } from "./operators.ts";
+import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
 import {
   type ConnectHookResult,
   functionsService,
@@ -49,7 +49,7 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
    * Whether the console is open to whoever sends a request, as the Worker's own middleware knows it: only to whom it gives
    * `true`. Then there is no password, and the console is on unless the configuration says otherwise.
    */
-  readonly console?: (context: Context<Bound>) => Admission | Promise<Admission>;
+  readonly console?: (context: Context<Bound>) => OperatorAnswer | Promise<OperatorAnswer>;
   /** What the Worker serves below the prefix, such as `[consoleFiles]`, from `dormouse-realtime/files`. Absent: no pages. */
   readonly files?: readonly PackageFiles[];
 }

@@ -1,14 +1,16 @@
 /** The operators of a Worker of one's own, as its code knows them (rule OW13). */
 
 /** What the Worker's `console` may give: only `true` lets somebody in. */
-export type Admission = boolean | null | undefined;
+export type OperatorAnswer = boolean | null | undefined;
 
 /**
  * Asks the Worker's code whether a request is an operator's.
  *
  * @throws what it throws, which is in the log: nobody is let in
  */
-export async function askForAdmission(ask: () => Admission | Promise<Admission>): Promise<boolean> {
+export async function askForAdmission(
+  ask: () => OperatorAnswer | Promise<OperatorAnswer>,
+): Promise<boolean> {
   try {
     return parseAdmission(await ask());
   } catch (error) {

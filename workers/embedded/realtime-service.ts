@@ -22,7 +22,7 @@ import {
 export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCalls {
   if (!hasOutcome(binding))
     throw new Error(
-      'the binding has no methods: it needs entrypoint = "RealtimeEntrypoint", and this Worker compatibility_date 2024-04-03 or later',
+      'the binding has no methods: it needs entrypoint = "RealtimeEntrypoint", and this Worker compatibility_date 2024-04-03 or the flag rpc',
     );
   const call = async <Result extends object>(method: string, params: object): Promise<Result> => {
     const { result, error } = await binding.outcome<Result>(method, params);

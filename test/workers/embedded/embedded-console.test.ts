@@ -3,7 +3,11 @@ import { env } from "cloudflare:workers";
 import { Hono } from "hono";
 import { describe, expect, it, vi } from "vitest";
 import type { BoundEnv, Realtime, RealtimeOptions } from "../../../workers/embedded/dormouse.ts";
+import { TestSocket } from "../support/test-socket.ts";
 import { testSecrets } from "../support/test-config.ts";
+
+// The objects run the same modules, and a Worker of one's own has no such variable.
+Reflect.deleteProperty(env, "config");
 
 const page = "https://shop.example.com";
 const password = "the-password-of-the-embedded-console";
@@ -25,9 +29,7 @@ const collectors = { getByName: (name: string) => env.METRICS.getByName(`embedde
 
 /** What a Worker of one's own binds: the objects, and no secret but those that are given. */
 function bound(secrets: object = {}): BoundEnv["Bindings"] {
-  const own = Object.fromEntries(
-    Object.entries(env).filter(([name]) => name !== "config" && !(name in testSecrets)),
-  );
+  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !(name in testSecrets)));
   return Object.assign({}, own, { ASSETS: foreign, METRICS: collectors }, secrets, {
     CHANNELS: env.CHANNELS,
     GATEWAYS: env.GATEWAYS,
@@ -190,5 +192,20 @@ describe("the console of a Worker of one's own", () => {
     const off = { files, console: () => true, config: { console: { enabled: false } } };
     const ask = await workerWith(off);
     expect((await ask("/realtime/console/")).status).toBe(404);
+  });
+
+  // The last one: an object that is awake doesn't survive new modules.
+  it("[OW13] opens a socket for five minutes, whose answer isn't asked for again before", async () => {
+    let isOperator = true;
+    const ask = await workerWith({ files, console: () => isOperator });
+    const upgrade = { headers: { ...own, Upgrade: "websocket" } };
+    const live = "/realtime/console/live?channel=news";
+    const socket = TestSocket.on(await ask(live, upgrade));
+    const { connect } = await socket.ask({ id: 1, connect: {} });
+    expect(connect?.subs).toHaveProperty(["news"]);
+    expect(connect).toMatchObject({ expires: true, ttl: expect.closeTo(300, -1) });
+    isOperator = false;
+    expect((await ask(live, upgrade)).status).toBe(401);
+    socket.close();
   });
 });

@@ -226,7 +226,11 @@ describe("another Worker's calls", () => {
     const names = operationNames((row) => row.at !== "events");
     expect(new Set(Object.keys(realtimeService(entrypoint)))).toEqual(new Set([...names, "batch"]));
     // Without the flag `rpc`, a binding of an old compatibility date has no methods.
-    const old: Fetcher = { fetch: env.BACKEND.fetch, connect: env.BACKEND.connect };
+    const { BACKEND } = env;
+    const old: Fetcher = {
+      fetch: (input, init) => BACKEND.fetch(input, init),
+      connect: (to) => BACKEND.connect(to),
+    };
     expect(() => realtimeService(old)).toThrow("the binding has no methods");
   });
 

@@ -137,7 +137,7 @@ export class TeamAccess {
 }
 
 /** The console of a Worker of one's own, whose code says who its operators are. */
-export class WorkerAccess {
+class WorkerAccess {
   readonly kind = "worker";
   /** Asks for one request. */
   readonly admits: (request: Request) => Promise<boolean>;
