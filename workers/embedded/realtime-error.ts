@@ -12,7 +12,7 @@ export class RealtimeError extends Error {
   /** Whether the same request may succeed later. */
   readonly isTemporary: boolean;
 
-  /** @param told as {@link errorValue} gives it */
+  /** Takes what {@link errorValue} gives. */
   constructor({ message, code, detail, isTemporary }: ErrorValue) {
     super(message);
     this.code = code;

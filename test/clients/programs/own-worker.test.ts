@@ -371,6 +371,12 @@ describe("a Worker of one's own, outside of the repository", () => {
     const url = ["--url", address("/realtime")];
     const why = ["dormouse", "why", "orders:#ann", "1", "--user", "ann", ...url];
     expect((await execute("npx", why, inProject())).stdout).toContain("was sent to the only");
+    const beside = execute(
+      "npx",
+      ["dormouse", "history", "orders:#ann", "--url", address("")],
+      inProject(),
+    );
+    await expect(beside).rejects.toThrow("in a Worker of your own it is below a prefix");
     for (const client of [ann, bob, nobody, stranger]) client.close();
   });
 
