@@ -1,4 +1,4 @@
-/** The operators of a Worker of one's own, as its code knows them (rule OW13). */
+/** The operators of a Worker of one's own, as its code knows them (rule OW15). */
 
 /** What the Worker's `console` may give: only `true` lets somebody in. */
 export type OperatorAnswer = boolean | null | undefined;

@@ -20,7 +20,7 @@ export const consoleLimits = {
   consoleGuessesForgottenMs: 3_600_000,
   /**
    * For how long the answer of a Worker's own `console` holds for a socket, 5 minutes: it can't tell of a log-out. Then the
-   * page opens the socket again, and the code is asked again (rule OW13).
+   * page opens the socket again, and the code is asked again (rule OW15).
    */
   consoleAdmittedSeconds: 300,
   /** How long a browser that has logged in is known, 90 days: an operator who comes back each quarter (rule N11). */

@@ -320,7 +320,7 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect(page).toContain(readFileSync(join(example, "src", "index.ts"), "utf8"));
   });
 
-  it("[OW2] [OW3] [OW4] [OW5] [OW12] [OW14] serves the official client with its own sessions", async () => {
+  it("[OW2] [OW3] [OW4] [OW5] [OW12] [OW16] serves the official client with its own sessions", async () => {
     await develop();
     const ann = clientOf({ Cookie: "session=ann", Origin: address("") });
     const orders = await ann.subscribed("orders:#ann");
@@ -390,7 +390,7 @@ describe("a Worker of one's own, outside of the repository", () => {
 
 /** The console of the Worker that runs, in a browser. */
 function inBrowser(chromium: string): void {
-  it("[OW13] has the console below its prefix, with its own login, and its assets stay its own", async (test) => {
+  it("[OW15] has the console below its prefix, with its own login, and its assets stay its own", async (test) => {
     for (const path of ["", "/", "/console.js"])
       expect((await fetch(address(`/realtime/console${path}`))).status).toBe(403);
     const key = { "X-API-Key": testSecrets.API_KEY };
@@ -414,7 +414,7 @@ function inBrowser(chromium: string): void {
     await page.sees("Deliveries a second", ".tiles");
     await page.click("API");
     await page.sees(`curl ${address("/realtime/api/")}`, "pre");
-    await page.evaluate('location.hash = "#/rule?id=OW13"');
+    await page.evaluate('location.hash = "#/rule?id=OW15"');
     await page.sees("Below the prefix is what a server");
     await page.evaluate('location.hash = "#/connect?user=bob"');
     await page.click("Connect");

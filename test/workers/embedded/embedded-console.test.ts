@@ -76,7 +76,7 @@ function give(given: unknown): Promise<never> {
 const paths = ["/console", "/console/", "/console/console.js", "/console/console.css"];
 
 describe("the console of a Worker of one's own", () => {
-  it("[OW6] [OW13] is closed unless the code or the configuration opens it, and needs no secret", async () => {
+  it("[OW6] [OW15] is closed unless the code or the configuration opens it, and needs no secret", async () => {
     const ask = await workerWith({ files });
     expect(await answerTo(ask("/realtime/health"))).toEqual([200, "{}"]);
     for (const path of paths) expect((await ask(`/realtime${path}`)).status).toBe(404);
@@ -89,7 +89,7 @@ describe("the console of a Worker of one's own", () => {
     expect(await answerTo(ask("/"))).toEqual([200, "the shop"]);
   });
 
-  it("[OW13] is open to whom the Worker's own code knows, and to nobody else", async () => {
+  it("[OW15] is open to whom the Worker's own code knows, and to nobody else", async () => {
     let given: unknown;
     const asked: string[] = [];
     const ask = await workerWith({
@@ -130,7 +130,7 @@ describe("the console of a Worker of one's own", () => {
     expect(await said.json()).toMatchObject({ login: "worker" });
   });
 
-  it("[OW13] has the addresses of its prefix, and its files are the package's", async () => {
+  it("[OW15] has the addresses of its prefix, and its files are the package's", async () => {
     const ask = await workerWith({
       prefix: "/v1/real-time",
       files,
@@ -159,7 +159,7 @@ describe("the console of a Worker of one's own", () => {
     ]);
   });
 
-  it("[OW13] [N2] logs in with the password where the configuration opens it, by a cookie of its prefix", async () => {
+  it("[OW15] [N2] logs in with the password where the configuration opens it, by a cookie of its prefix", async () => {
     const config = { console: { enabled: true } };
     const without = await workerWith({ files, config });
     expect(await answerTo(without("/realtime/health"))).toEqual([
@@ -182,7 +182,7 @@ describe("the console of a Worker of one's own", () => {
     );
   });
 
-  it("[OW13] has one way in, and stays off where the configuration says so", async () => {
+  it("[OW15] has one way in, and stays off where the configuration says so", async () => {
     const access = {
       access_team_domain: "a.cloudflareaccess.com",
       access_audience: "0".repeat(64),
@@ -195,7 +195,7 @@ describe("the console of a Worker of one's own", () => {
   });
 
   // The last one: an object that is awake doesn't survive new modules.
-  it("[OW13] opens a socket for five minutes, whose answer isn't asked for again before", async () => {
+  it("[OW15] opens a socket for five minutes, whose answer isn't asked for again before", async () => {
     let isOperator = true;
     const ask = await workerWith({ files, console: () => isOperator });
     const upgrade = { headers: { ...own, Upgrade: "websocket" } };

@@ -171,7 +171,7 @@ describe("another Worker's calls", () => {
     },
   );
 
-  it("[OW14] have whole errors through realtimeService, and the same results", async () => {
+  it("[OW16] have whole errors through realtimeService, and the same results", async () => {
     const channel = `calls-${crypto.randomUUID()}`;
     const realtime = realtimeService(entrypoint);
     expect(await realtime.publish(channel, 1, { tags: { kind: "a" } })).toMatchObject({
@@ -204,7 +204,7 @@ describe("another Worker's calls", () => {
     expect(await errorOf(unbound.info())).toMatchObject({ code: 100, isTemporary: true });
   });
 
-  it("[OW14] by a name that no command has are refused, and nothing inherited is one", async () => {
+  it("[OW16] by a name that no command has are refused, and nothing inherited is one", async () => {
     for (const name of [
       "publis",
       "events",
@@ -222,7 +222,7 @@ describe("another Worker's calls", () => {
       });
   });
 
-  it("[OW14] have a method of realtimeService for each command of the table", () => {
+  it("[OW16] have a method of realtimeService for each command of the table", () => {
     const names = operationNames((row) => row.at !== "events");
     expect(new Set(Object.keys(realtimeService(entrypoint)))).toEqual(new Set([...names, "batch"]));
     // Without the flag `rpc`, a binding of an old compatibility date has no methods.

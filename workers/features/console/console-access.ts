@@ -9,7 +9,7 @@ import { fetchKeySet, KeySet } from "../../platform/key-set.ts";
 
 /**
  * Lets operators into the console who know its password, whom Cloudflare Access lets through (rule N2), or whom the code of
- * a Worker of one's own knows (rule OW13).
+ * a Worker of one's own knows (rule OW15).
  */
 export type ConsoleAccess = PasswordAccess | TeamAccess | WorkerAccess;
 
