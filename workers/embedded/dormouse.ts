@@ -1,14 +1,14 @@
-import { exports } from "cloudflare:workers";
 import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { missingClasses } from "../../src/contract/bindings.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
 import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
+import { runtimeProblems } from "./runtime-problems.ts";
+import { tellChecker } from "./tell-checker.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
@@ -103,11 +103,9 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
       'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
     );
   const hooks = functionsService(options);
-  embed({
-    config: withFunctions(config, options),
-    knowsUsers: user !== undefined,
-    ...(hooks && { hooks }),
-  });
+  const said = { config: withFunctions(config, options), knowsUsers: user !== undefined };
+  embed({ ...said, ...(hooks && { hooks }) });
+  tellChecker({ prefix, ...said });
   return {
     app: mounted(prefix, user),
     queue: async (batch, env) => {
@@ -142,10 +140,10 @@ function mounted<Bound extends BoundEnv>(
   const app = new HonoBase<Bound>({ router: new TrieRouter() });
   // Created by the first request, because an isolate that starts only for an object doesn't need it.
   let inner: ReturnType<typeof createApp> | undefined;
-  let unexported: readonly string[] | undefined;
+  let problems: readonly string[] | undefined;
   app.all("/*", async (context) => {
-    unexported ??= missingClasses((name) => name in exports);
-    if (unexported.length > 0) return respondUnconfigured(unexported);
+    problems ??= runtimeProblems();
+    if (problems.length > 0) return respondUnconfigured(problems);
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
     if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))

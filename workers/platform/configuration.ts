@@ -9,6 +9,7 @@ import {
 } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
 import type { Target } from "../../src/config/targets.ts";
+import { configuredTwice } from "../../src/contract/coded-configuration.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
@@ -166,9 +167,6 @@ function neededInside(named: readonly string[], config: Config | undefined): rea
 function isFunction({ endpoint }: Target): boolean {
   return endpoint.kind === "service" && endpoint.binding === functionsBinding;
 }
-
-const configuredTwice =
-  "the configuration is given twice, to dormouse() and as the variable config: remove [vars.config] from wrangler's file";
 
 function hookSecrets(env: Settings): readonly string[] {
   const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;
