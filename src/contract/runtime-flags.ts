@@ -34,7 +34,7 @@ export const runtimeFlags: readonly RuntimeFlag[] = [
     name: "enable_weak_ref",
     opposite: "disable_weak_ref",
     since: "2025-05-05",
-    without: "clients that come back recover nothing, and HTTP streams fail",
+    without: "recovery and HTTP streams fail",
     neededBy: "recovery",
   },
   {

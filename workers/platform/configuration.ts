@@ -8,13 +8,13 @@ import {
   type Secrets,
 } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
-import type { Target } from "../../src/config/targets.ts";
+import { functionsBinding, type Target } from "../../src/config/targets.ts";
 import { configuredTwice } from "../../src/contract/coded-configuration.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
-import { embeddedHere, functionsBinding } from "./embedded.ts";
+import { embeddedHere } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";

@@ -38,6 +38,3 @@ export function embeddedHere(): Embedded | undefined {
 }
 
 let embedded: Embedded | undefined;
-
-/** The name by which the configuration means the functions, as it means the Worker of a binding. */
-export const functionsBinding = "DORMOUSE_FUNCTIONS";
