@@ -1,5 +1,4 @@
 import type { V4MiniflareOptions, V4WorkerOptions } from "miniflare";
-import type { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import {
   type CheckedPlace,
@@ -39,10 +38,7 @@ export async function askWorker(
     port: 0,
     cf: false,
     logRequests: false,
-    handleRuntimeStdio: (output: Readable, errors: Readable) => {
-      for (const stream of [output, errors])
-        stream.on("data", (piece: Buffer) => void said.push(piece.toString("utf8")));
-    },
+    handleStructuredLogs: ({ message }) => void said.push(message),
     workers: [askedWorker(upload, secrets), nothing],
   };
   const miniflare = new Miniflare(convertV4MiniflareOptions(options));
@@ -54,10 +50,11 @@ export async function askWorker(
     const worker: AskedWorker = JSON.parse(await response.text());
     return { outcome: "asked", worker };
   } catch (error) {
-    const output = stripVTControlCharacters(said.join(""));
+    const output = stripVTControlCharacters(said.join("\n"));
     return { outcome: "bad", says: thrownIn(output) ?? String(error) };
   } finally {
-    await miniflare.dispose();
+    // It tells once more of a start that has failed.
+    await miniflare.dispose().catch(() => undefined);
   }
 }
 
