@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import { Command } from "commander";
 import { secretProblems, secretsIn } from "../../src/access/secrets.ts";
 import { type Config, everyOptions } from "../../src/config/config.ts";
@@ -98,7 +99,9 @@ export function foundConfig(
   const config = file ?? made;
   const found = findConfig({ ...chosen, ...(config !== undefined && { config }) }, shell);
   if (found !== undefined) return found;
-  throw usageFailure(`there is none of ${wranglerFiles.join(", ")} here: name a file`);
+  throw usageFailure(
+    `there is none of ${wranglerFiles.join(", ")} here: name a file, or check after the build that writes one, such as vite build`,
+  );
 }
 
 /** What a check has found, with the configuration that it has parsed. */
@@ -163,12 +166,17 @@ function reportOn(
       ? [...parsed.notes, ...audienceNotes(parsed.config)]
       : flatNotes(found.input, found.file);
   return {
-    file: code === undefined ? found.file : (found.worker?.main ?? found.file),
+    file: code === undefined ? found.file : codeFile(found),
     valid: problems.size === 0,
     problems: [...problems],
     notes: [...notes, ...settings.notes],
     secrets,
   };
+}
+
+/** The Worker's module, as a person would name it. */
+function codeFile({ file, worker }: FoundConfig): string {
+  return join(dirname(file), worker?.main ?? "");
 }
 
 /** The problems of other Workers and queues that the configuration names and the upload doesn't bind. */
