@@ -21,10 +21,10 @@ export type {
   ServiceFunction,
   ServiceMethods,
 } from "./project/given-bindings.ts";
-export type { StartedObject } from "./runtime.ts";
+export type { StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";
-export type { ClientOptions, TestBindings, TestDormouse } from "./test-dormouse.ts";
+export type { ClientOptions, OwnObject, TestBindings, TestDormouse } from "./test-dormouse.ts";
 export type { TokenClaims } from "./tokens.ts";
 
 /**
@@ -50,7 +50,7 @@ export async function startDormouse<Bindings extends object = TestBindings>(
   };
   const setup = await serverSetup(options, project, backend);
   const variables: JsonConfig = { ...setup.variables, ...secrets };
-  const runtime = await Runtime.start({ ...setup, variables }, project);
+  const runtime = await Runtime.start<Bindings>({ ...setup, variables }, project);
   try {
     await checkHealth(runtime, prefix);
     const network = await Network.to(() => runtime.url, port);
@@ -86,8 +86,8 @@ function secret(): string {
 }
 
 /** @throws {DormouseTestError} with what the server itself says of its configuration */
-async function checkHealth(runtime: Runtime, prefix: string): Promise<void> {
-  const response = await fetch(new URL(`${prefix}/health`, runtime.url));
+async function checkHealth({ url }: { readonly url: URL }, prefix: string): Promise<void> {
+  const response = await fetch(new URL(`${prefix}/health`, url));
   const text = await response.text();
   if (response.status === 503) throw new DormouseTestError(`the server refuses to serve:\n${text}`);
   if (!response.ok)

@@ -1,7 +1,8 @@
 import type { MiniflareOptions, V4MiniflareOptions, V4WorkerOptions } from "miniflare";
 import { type HookBackend, hooksBinding, type JsonConfig } from "./hooks.ts";
 import { miniflareModule } from "./packages.ts";
-import { type SortedBindings, standInServices } from "./project/given-bindings.ts";
+import type { SortedBindings } from "./project/given-bindings.ts";
+import { standInServices } from "./project/stand-in-services.ts";
 import { missingClassName, standIns, type Surroundings } from "./project/surroundings.ts";
 import { type BoundClass, controlledModules, kitText, type WorkerModules } from "./worker-code.ts";
 

@@ -3,53 +3,41 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { miniflareModule } from "./packages.ts";
+import { type CallObject, callableObjects } from "./project/callable-objects.ts";
 import { applyMigrations } from "./project/d1-migrations.ts";
 import type { WranglerProject } from "./project/wrangler-file.ts";
 import { runtimeOptions, type RuntimeSetup, workerName } from "./runtime-options.ts";
+import type { ClockStep, RunningServer, StartedObject } from "./running-server.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 
-/** An object that was started, and how often. */
-export interface StartedObject {
-  /** The name of its binding, such as `CHANNELS`, or of one of the Worker's own. */
-  readonly kind: string;
-  /** Its name; its ID if it has none. */
-  readonly name: string;
-  readonly id: string;
-  /** One more each time that the object has woken in the present runtime. */
-  readonly starts: number;
-}
-
-/** Where the clock is after a step, and how many alarms have rung. */
-interface ClockStep {
-  readonly nowMs: number;
-  readonly aheadMs: number;
-  readonly rung: number;
-}
-
 /** The Worker in the runtime, with its state in a folder of its own. */
-export class Runtime {
+export class Runtime<Bindings extends object> implements RunningServer<Bindings> {
   readonly #setup: RuntimeSetup;
   readonly #project: WranglerProject | undefined;
   readonly #folder: string;
   readonly #miniflare: Miniflare;
   #url: URL;
-  #bindings: object = {};
+  #bindings: Bindings;
   #aheadMs = 0;
   /** How often the state was thrown away: it is in another folder since. */
   #wiped = 0;
   /** Also at the end of a process that is killed: the runtime ends it before anything else can be awaited. */
   readonly #clear = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
-  static async start(setup: RuntimeSetup, project: WranglerProject | undefined): Promise<Runtime> {
+  static async start<Bindings extends object>(
+    setup: RuntimeSetup,
+    project: WranglerProject | undefined,
+  ): Promise<Runtime<Bindings>> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-kit-"));
     const { Miniflare: Started } = miniflareModule();
     const miniflare = new Started(runtimeOptions(setup, stateFolder(folder, 0), 0));
     try {
       await miniflare.ready;
       const url = await miniflare.unsafeGetDirectURL(workerName);
-      const runtime = new Runtime({ setup, project, folder, miniflare, url });
-      await runtime.#prepare();
+      const bindings = await bindingsOf<Bindings>(setup, miniflare);
+      const runtime = new Runtime({ setup, project, folder, miniflare, url, bindings });
+      await runtime.#migrate();
       return runtime;
     } catch (error) {
       await miniflare.dispose();
@@ -58,12 +46,14 @@ export class Runtime {
     }
   }
 
-  private constructor({ setup, project, folder, miniflare, url }: RuntimeParts) {
+  private constructor(parts: RuntimeParts<Bindings>) {
+    const { setup, project, folder, miniflare, url, bindings } = parts;
     this.#setup = setup;
     this.#project = project;
     this.#folder = folder;
     this.#miniflare = miniflare;
     this.#url = url;
+    this.#bindings = bindings;
     process.once("exit", this.#clear);
   }
 
@@ -78,7 +68,7 @@ export class Runtime {
   }
 
   /** What the Worker's environment has, for the test: until the next deploy. */
-  get bindings(): object {
+  get bindings(): Bindings {
     return this.#bindings;
   }
 
@@ -128,9 +118,9 @@ export class Runtime {
     return step;
   }
 
-  /** Forgets all state, and ends all connections. A Worker that has more than its objects starts anew on an empty disk. */
+  /** Forgets all state, and ends all connections. A Worker with databases or the like starts anew, on an empty disk. */
   async wipe(): Promise<void> {
-    if (this.#project === undefined) return this.#control("wipe");
+    if (this.#setup.surroundings?.keepsState !== true) return this.#control("wipe");
     const before = stateFolder(this.#folder, this.#wiped++);
     await this.#restart();
     rmSync(before, { recursive: true, force: true });
@@ -147,18 +137,7 @@ export class Runtime {
     const state = stateFolder(this.#folder, this.#wiped);
     await this.#miniflare.setOptions(runtimeOptions(this.#setup, state, this.#aheadMs));
     this.#url = await this.#miniflare.unsafeGetDirectURL(workerName);
-    await this.#readBindings();
-  }
-
-  async #prepare(): Promise<void> {
-    await this.#readBindings();
-    await this.#migrate();
-  }
-
-  async #readBindings(): Promise<void> {
-    const bindings = await this.#miniflare.getBindings(workerName);
-    const own = Object.entries(bindings).filter(([name]) => !name.startsWith("DORMOUSE_TEST_"));
-    this.#bindings = Object.fromEntries(own);
+    this.#bindings = await bindingsOf(this.#setup, this.#miniflare);
   }
 
   async #migrate(): Promise<void> {
@@ -179,12 +158,39 @@ export class Runtime {
   }
 }
 
-interface RuntimeParts {
+/** What the Worker that calls the kit's control is bound to. */
+interface ControlBindings {
+  readonly CONTROL: {
+    callObject(kind: string, ...call: Parameters<CallObject>): ReturnType<CallObject>;
+  };
+}
+
+interface RuntimeParts<Bindings> {
   readonly setup: RuntimeSetup;
   readonly project: WranglerProject | undefined;
   readonly folder: string;
   readonly miniflare: Miniflare;
   readonly url: URL;
+  readonly bindings: Bindings;
+}
+
+/** What the environment of the Worker under test has, for the test. */
+async function bindingsOf<Bindings extends object>(
+  { objects }: RuntimeSetup,
+  miniflare: Miniflare,
+): Promise<Bindings> {
+  const bindings = await miniflare.getBindings<Record<string, object>>(workerName);
+  const { CONTROL } = await miniflare.getBindings<ControlBindings>("control");
+  const kinds = new Set(objects.map(({ binding }) => binding));
+  const shown = Object.entries(bindings)
+    .filter(([name]) => !name.startsWith("DORMOUSE_TEST_"))
+    .map(([name, value]) => [
+      name,
+      kinds.has(name)
+        ? callableObjects(value, (...call) => CONTROL.callObject(name, ...call))
+        : value,
+    ]);
+  return Object.fromEntries(shown);
 }
 
 function stateFolder(folder: string, wiped: number): string {

@@ -42,11 +42,19 @@ export async function serverSetup(
   if (!isOwnWorker(options)) {
     const config = testConfig({ ...options.config }, hooks.functions);
     const server = { code: await serverCode(), others: [], objects: serverObjects };
-    return { ...server, hooks, given, variables: { ...variables, config }, surroundings: undefined };
+    return {
+      ...server,
+      hooks,
+      given,
+      variables: { ...variables, config },
+      surroundings: undefined,
+    };
   }
   const main = options.worker ?? project?.config.main;
   if (main === undefined)
-    throw new DormouseTestError(`wrangler: ${project?.file} has no main: name the module in worker`);
+    throw new DormouseTestError(
+      `wrangler: ${project?.file} has no main: name the module in worker`,
+    );
   const { code, exports, others } = await bundledWorker(main, project);
   const surroundings = project && projectSurroundings(project, given, workerName);
   for (const note of surroundings?.notes ?? []) console.warn(`startDormouse: ${note}`);
@@ -60,7 +68,7 @@ export async function serverSetup(
   const config = variables["config"] ?? surroundings?.options.bindings?.["config"];
   return {
     code,
-    others: others.map(({ name, ...other }) => ({ ...other, path: `/${name}` })),
+    others,
     objects,
     hooks,
     given,

@@ -59,10 +59,9 @@ export function checkStartOptions(options: StartOptions): void {
     throw new DormouseTestError(
       `startDormouse: there is no option ${unknown}; the options are ${optionNames.join(", ")}`,
     );
-  const [refused, why] =
-    !isOwnWorker(options)
-      ? [ofOwnWorker, "is for a worker of one's own, which the option worker names, or wrangler"]
-      : [ofTheServer, "can't be given for a worker of one's own, which brings its own"];
+  const [refused, why] = !isOwnWorker(options)
+    ? [ofOwnWorker, "is for a worker of one's own, which the option worker names, or wrangler"]
+    : [ofTheServer, "can't be given for a worker of one's own, which brings its own"];
   const misplaced = refused.find((name) => options[name] !== undefined);
   if (misplaced !== undefined) throw new DormouseTestError(`startDormouse: ${misplaced} ${why}`);
   if (options.prefix !== undefined && !prefixShape.test(options.prefix))

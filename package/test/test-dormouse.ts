@@ -2,7 +2,7 @@ import type { Options } from "centrifuge";
 import { durationMs } from "./duration.ts";
 import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
-import type { Runtime, StartedObject } from "./runtime.ts";
+import type { RunningServer, StartedObject } from "./running-server.ts";
 import { checkCount } from "./numbers.ts";
 import type { TestClient, TestClientSetup, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
@@ -25,8 +25,8 @@ export interface ClientOptions {
 export type OwnObject = Pick<StartedObject, "kind" | "name">;
 
 /** The parts of a {@link TestDormouse}. */
-export interface TestDormouseSetup {
-  readonly runtime: Runtime;
+export interface TestDormouseSetup<Bindings extends object> {
+  readonly runtime: RunningServer<Bindings>;
   /** On which clients that the kit doesn't make reach the server. */
   readonly network: Network;
   readonly backend: HookBackend;
@@ -45,11 +45,11 @@ export interface TestBindings {
 
 /** A server for tests: the production server with its real objects, and what may happen to it. */
 export class TestDormouse<Bindings extends object = TestBindings> {
-  readonly #setup: TestDormouseSetup;
+  readonly #setup: TestDormouseSetup<Bindings>;
   readonly #clients = new Set<TestClient>();
   #lateMs = 0;
 
-  constructor(setup: TestDormouseSetup) {
+  constructor(setup: TestDormouseSetup<Bindings>) {
     this.#setup = setup;
   }
 
@@ -68,7 +68,7 @@ export class TestDormouse<Bindings extends object = TestBindings> {
    * from here each time: those of before a deploy or a reset can't be used any more.
    */
   get env(): Bindings {
-    return this.#setup.runtime.bindings as Bindings;
+    return this.#setup.runtime.bindings;
   }
 
   /** Where clients of one's own connect. */

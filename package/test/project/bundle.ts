@@ -6,22 +6,17 @@ import { isClone, esbuildModule, packageFolder } from "../packages.ts";
 import { type JsonConfig, keptEvents } from "../hooks.ts";
 import { DormouseTestError } from "../test-error.ts";
 import { workerBuild } from "../worker-build.ts";
+import type { WorkerModules } from "../worker-code.ts";
 import { globPattern } from "./glob.ts";
 import type { WranglerProject } from "./wrangler-file.ts";
-
-/** A module of a Worker that isn't JavaScript, such as `.wasm`, as a rule of wrangler's file says. */
-export interface OtherModule {
-  readonly type: "Text" | "Data" | "CompiledWasm";
-  readonly name: string;
-  readonly contents: Uint8Array<ArrayBuffer>;
-}
 
 /** The code of a Worker of one's own. */
 export interface WorkerBundle {
   readonly code: string;
   /** The names that its main module exports, such as `default`. */
   readonly exports: readonly string[];
-  readonly others: readonly OtherModule[];
+  /** Modules that aren't JavaScript, such as `.wasm`, as rules of wrangler's file say. */
+  readonly others: WorkerModules;
 }
 
 /**
@@ -38,10 +33,14 @@ export async function bundledWorker(
     throw new DormouseTestError(
       `worker: there is no file ${path}${project?.config.build.command === undefined ? "" : `; does "${project.config.build.command}" make it?`}`,
     );
-  const others = new Map<string, OtherModule>();
+  const others = new Map<string, WorkerModules[number]>();
   const options = {
     ...workerBuild,
-    stdin: { contents: entryOf(path, eventsOf(project)), resolveDir: dirname(path), sourcefile: "test-entry.js" },
+    stdin: {
+      contents: entryOf(path, eventsOf(project)),
+      resolveDir: dirname(path),
+      sourcefile: "test-entry.js",
+    },
     metafile: true as const,
     logOverride: { "import-is-undefined": "silent" },
     loader: { ".js": "jsx", ".mjs": "jsx", ".cjs": "jsx" },
@@ -104,14 +103,17 @@ const nodeModules: Plugin = {
   name: "node-modules",
   setup(build) {
     const names = builtinModules.filter((name) => !name.startsWith("_"));
-    build.onResolve({ filter: new RegExp(`^(?:${names.join("|")})$`) }, async ({ path, ...from }) => {
-      if (from.pluginData === nodeModules) return undefined;
-      // A package of that name, such as `buffer`, goes first where the project has one.
-      const { resolveDir, importer, kind } = from;
-      const own = { resolveDir, importer, kind, pluginData: nodeModules };
-      const resolved = await build.resolve(path, own);
-      return resolved.errors.length === 0 ? resolved : { path: `node:${path}`, external: true };
-    });
+    build.onResolve(
+      { filter: new RegExp(`^(?:${names.join("|")})$`) },
+      async ({ path, ...from }) => {
+        if (from.pluginData === nodeModules) return undefined;
+        // A package of that name, such as `buffer`, goes first where the project has one.
+        const { resolveDir, importer, kind } = from;
+        const own = { resolveDir, importer, kind, pluginData: nodeModules };
+        const resolved = await build.resolve(path, own);
+        return resolved.errors.length === 0 ? resolved : { path: `node:${path}`, external: true };
+      },
+    );
   },
 };
 
@@ -122,7 +124,10 @@ const defaultRules = [
   { type: "CompiledWasm", globs: ["**/*.wasm", "**/*.wasm?module"] },
 ] as const;
 
-function otherModules(project: WranglerProject | undefined, found: Map<string, OtherModule>): Plugin {
+function otherModules(
+  project: WranglerProject | undefined,
+  found: Map<string, WorkerModules[number]>,
+): Plugin {
   const rules = [...(project?.config.rules ?? []), ...defaultRules].flatMap(({ type, globs }) =>
     type === "Text" || type === "Data" || type === "CompiledWasm"
       ? globs.map((glob) => ({ type, pattern: globPattern(glob) }))
@@ -139,10 +144,10 @@ function otherModules(project: WranglerProject | undefined, found: Map<string, O
         const resolved = await build.resolve(path.replace(/\?module$/, ""), options);
         if (resolved.errors.length > 0) return { errors: resolved.errors };
         const known = found.get(resolved.path);
-        const name = known?.name ?? `other-${found.size}-${basename(resolved.path)}`;
+        const place = known?.path ?? `/other-${found.size}-${basename(resolved.path)}`;
         const contents = new Uint8Array(readFileSync(resolved.path));
-        found.set(resolved.path, { type: rule.type, name, contents });
-        return { path: `./${name}`, external: true };
+        found.set(resolved.path, { type: rule.type, path: place, contents });
+        return { path: `.${place}`, external: true };
       });
     },
   };

@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import type { V4WorkerOptionsShape } from "miniflare";
 import type { BoundClass } from "../worker-code.ts";
 import type { SortedBindings } from "./given-bindings.ts";
-import type { WranglerProject } from "./wrangler-file.ts";
+import { noDatabase, type WranglerProject } from "./wrangler-file.ts";
 
 /** What the Worker under test has beside its code, as options of miniflare. */
 export interface Surroundings {
@@ -12,6 +12,8 @@ export interface Surroundings {
   readonly objects: readonly BoundClass[];
   /** What is said to those who use an object of another Worker, for each such class. */
   readonly missingClasses: readonly string[];
+  /** Whether anything but the objects keeps state, such as a database. */
+  readonly keepsState: boolean;
   /** A sentence for each binding of the file that this machine doesn't have. */
   readonly notes: readonly string[];
 }
@@ -37,8 +39,19 @@ const onlyOfCloudflare: Readonly<Record<string, string>> = {
 /** Options of miniflare by names that aren't those of bindings. */
 const notOfBindings = new Set(["queueConsumers", "workflowExports"]);
 
-/** Where no database listens, for a binding that nobody says the place of. */
-const noDatabase = "postgres://nobody:nothing@127.0.0.1:1/none";
+/** Options of miniflare for what keeps nothing but what objects keep, which are emptied one by one. */
+const stateless = new Set([
+  "bindings",
+  "durableObjects",
+  "serviceBindings",
+  "hyperdrives",
+  "assets",
+  "email",
+  "access",
+  "compatibilityFlags",
+  "connectHandlers",
+  "cronTriggers",
+]);
 
 /**
  * The surroundings of a Worker of one's own: what its wrangler file binds, simulated on this machine, and what the test gives.
@@ -53,8 +66,8 @@ export function projectSurroundings(
 ): Surroundings {
   const bound = new FileBindings(project, selfName);
   for (const name of [...Object.keys(given.variables), ...given.services.keys()]) bound.drop(name);
-  bound.replaceProducts();
   bound.replaceServices();
+  bound.replaceProducts();
   bound.replaceObjects();
   bound.replaceAssets();
   return bound;
@@ -73,6 +86,12 @@ class FileBindings implements Surroundings {
     this.options = { ...worker };
     this.#config = config;
     this.#selfName = selfName;
+  }
+
+  get keepsState(): boolean {
+    return this.#kinds().some(
+      ([kind, bound]) => !stateless.has(kind) && Object.keys(bound).length > 0,
+    );
   }
 
   /** Takes a binding away, of whatever kind it is. */
@@ -96,11 +115,10 @@ class FileBindings implements Surroundings {
         this.#replace(one, why);
     }
     for (const [name, address] of Object.entries({ ...this.options.hyperdrives })) {
-      if (address !== "") continue;
-      this.options.hyperdrives = { ...this.options.hyperdrives, [name]: noDatabase };
-      this.notes.push(
-        `the binding ${name} leads to no database in tests: give this hyperdrive a localConnectionString`,
-      );
+      if (address === noDatabase)
+        this.notes.push(
+          `the binding ${name} leads to no database in tests: give this hyperdrive a localConnectionString`,
+        );
     }
   }
 
@@ -111,7 +129,9 @@ class FileBindings implements Surroundings {
       if (this.#isSelf(service.name)) this.#bindService(name, { ...service, name: this.#selfName });
       else this.#replace(name, `the Worker ${String(service.name)} doesn't run in them`);
     }
-    for (const [name, { scriptName, ...workflow }] of Object.entries({ ...this.options.workflows })) {
+    for (const [name, { scriptName, ...workflow }] of Object.entries({
+      ...this.options.workflows,
+    })) {
       if (scriptName === undefined || this.#isSelf(scriptName))
         this.options.workflows = { ...this.options.workflows, [name]: workflow };
       else this.#replace(name, `the Worker ${scriptName} doesn't run in them`);

@@ -21,6 +21,9 @@ export interface WranglerProject {
   readonly worker: V4WorkerOptionsShape;
 }
 
+/** Where no database listens, for a hyperdrive of which nobody says where its database is. */
+export const noDatabase = "postgres://nobody:nothing@127.0.0.1:1/none";
+
 /** The names of wrangler's file, in the order in which wrangler looks for them. */
 const wranglerFiles = ["wrangler.json", "wrangler.jsonc", "wrangler.toml"];
 
@@ -42,11 +45,19 @@ export function readWranglerProject({ file, environment }: WranglerChoice): Wran
   if (!existsSync(path)) throw new DormouseTestError(`wrangler: there is no file ${path}`);
   const wrangler = wranglerModule();
   try {
-    const config = wrangler.unstable_readConfig({
-      config: path,
-      ...(environment !== undefined && { env: environment }),
+    return quietly(() => {
+      const config = wrangler.unstable_readConfig({
+        config: path,
+        ...(environment !== undefined && { env: environment }),
+      });
+      const { definedEnvironments: names = [] } = config;
+      if (environment !== undefined && !names.includes(environment))
+        throw new Error(
+          `it has no environment ${environment}; it has ${names.join(", ") || "none"}`,
+        );
+      const worker = workerOptions(config, environment);
+      return { file: path, folder: dirname(path), config, worker };
     });
-    return { file: path, folder: dirname(path), config, worker: workerOptions(config, environment) };
   } catch (error) {
     const says = error instanceof Error ? error.message : String(error);
     throw new DormouseTestError(`wrangler can't read ${path}: ${says}`);
@@ -57,8 +68,12 @@ function workerOptions(
   config: Unstable_Config,
   environment: string | undefined,
 ): V4WorkerOptionsShape {
-  // With `remote` wrangler insists on a connection to the account, where others fall back to a simulation.
-  const hyperdrive = config.hyperdrive.map((one) => ({ ...one, remote: false }));
+  // Wrangler insists on a database. One that a variable of the process names goes before what is said here.
+  const hyperdrive = config.hyperdrive.map((one) => ({
+    ...one,
+    remote: false,
+    localConnectionString: one.localConnectionString ?? noDatabase,
+  }));
   const { workerOptions: options } = wranglerModule().unstable_getMiniflareWorkerOptions(
     { ...config, hyperdrive },
     environment,
@@ -67,4 +82,15 @@ function workerOptions(
   // The modules are bundled here, where the rules are read from the configuration.
   const { modulesRules: _, ...rest } = options;
   return rest;
+}
+
+/** Lets wrangler say nothing but errors: it warns of costs in the account, which tests don't reach. */
+function quietly<Result>(read: () => Result): Result {
+  const { WRANGLER_LOG: level } = process.env;
+  process.env["WRANGLER_LOG"] = level ?? "error";
+  try {
+    return read();
+  } finally {
+    if (level === undefined) delete process.env["WRANGLER_LOG"];
+  }
 }

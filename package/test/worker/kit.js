@@ -107,9 +107,7 @@ export class DormouseTestControl extends WorkerEntrypoint {
 
   /** Empties all objects. */
   async wipe() {
-    await Promise.allSettled(
-      [...started.values()].map((object) => this.#call(object, "kitWipe")),
-    );
+    await Promise.allSettled([...started.values()].map((object) => this.#call(object, "kitWipe")));
     started.clear();
   }
 
@@ -119,6 +117,15 @@ export class DormouseTestControl extends WorkerEntrypoint {
       const key = `${object.kind} ${object.id}`;
       started.set(key, { ...object, starts: started.get(key)?.starts ?? 0 });
     }
+  }
+
+  /** Calls a method of one of the Worker's own objects for the test. */
+  async callObject(kind, { name, id }, method, given) {
+    const objects = this.env[kind];
+    const stub = objects.get(
+      name === undefined ? objects.idFromString(id) : objects.idFromName(name),
+    );
+    return stub[method](...given);
   }
 
   async #call({ kind, id }, method) {

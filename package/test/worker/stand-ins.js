@@ -70,4 +70,10 @@ function answering(target, answer) {
 }
 
 /** What the runtime looks for and nobody calls. */
-const notMethods = new Set(["then", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"]);
+const notMethods = new Set([
+  "then",
+  "alarm",
+  "webSocketMessage",
+  "webSocketClose",
+  "webSocketError",
+]);
