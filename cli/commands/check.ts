@@ -94,11 +94,19 @@ export function foundConfig(
   shell: Shell,
 ): FoundConfig {
   const made = file === undefined ? redirectedFile(shell.folder) : undefined;
-  // Such a file was made for one environment.
-  const chosen = made === undefined && env !== undefined ? { env } : {};
   const config = file ?? made;
-  const found = findConfig({ ...chosen, ...(config !== undefined && { config }) }, shell);
-  if (found !== undefined) return found;
+  const place = config === undefined ? {} : { config };
+  // A file that a build has made is of one environment.
+  if (made !== undefined) return findConfig(place, shell) ?? noFile();
+  if (env !== undefined) return findConfig({ ...place, env }, shell) ?? noFile();
+  const found = findConfig(place, shell) ?? noFile();
+  // The one that wrangler takes.
+  const chosen = shell.environment["CLOUDFLARE_ENV"] ?? "";
+  if (found.worker === undefined || chosen === "") return found;
+  return findConfig({ ...place, env: chosen }, shell) ?? noFile();
+}
+
+function noFile(): never {
   throw usageFailure(
     `there is none of ${wranglerFiles.join(", ")} here: name a file, or check after the build that writes one, such as vite build`,
   );

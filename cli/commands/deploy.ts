@@ -52,8 +52,8 @@ function wranglerOf(shell: Shell): string {
 /** Checks what these options deploy, and prints a report of it. */
 async function isGood(options: readonly string[], shell: Shell): Promise<boolean> {
   const file = optionValue(options, "--config", "-c");
-  const env = optionValue(options, "--env", "-e") ?? shell.environment["CLOUDFLARE_ENV"];
-  const chosen = env === undefined || env === "" ? {} : { env };
+  const env = optionValue(options, "--env", "-e");
+  const chosen = env === undefined ? {} : { env };
   const found = foundConfig(file, chosen, shell);
   const { report, parsed } = await checkedConfiguration(found, chosen, shell);
   const variables = { ...found.variables, ...variablesOf(options) };

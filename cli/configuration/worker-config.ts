@@ -68,7 +68,8 @@ export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundC
   if (file === undefined) return undefined;
   const document = readDocument(file, shell);
   if (!isWranglers(document)) {
-    if (env !== undefined) throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
+    if (env !== undefined && env !== "")
+      throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
     return { file, input: document, variables: {}, problems: () => [] };
   }
   const worker =
