@@ -117,8 +117,8 @@ function askedWorker(
     typeof name === "string" && !Object.hasOwn(environment, name) ? [name] : [],
   );
   const code = [
-    { type: "ESModule" as const, path: askedName, contents: askedCode(main) },
-    { type: "ESModule" as const, path: listenerName, contents: listenerCode },
+    { type: "ESModule" as const, path: `/${askedName}`, contents: askedCode(main) },
+    { type: "ESModule" as const, path: `/${listenerName}`, contents: listenerCode },
   ];
   return {
     name: "asked",
@@ -129,9 +129,9 @@ function askedWorker(
       ...code,
       ...modules.flatMap(({ name, type, contents }) => {
         const kind = moduleKinds.get(type);
-        return kind === undefined ? [] : [{ type: kind, path: name, contents }];
+        return kind === undefined ? [] : [{ type: kind, path: `/${name}`, contents }];
       }),
-    ].map((module) => ({ ...module, path: `/${module.path}` })),
+    ],
     bindings: JSON.parse(JSON.stringify(environment)),
     serviceBindings: Object.fromEntries(others.map((name) => [name, "nothing"])),
   };

@@ -67,9 +67,13 @@ async function dryRun(
     process.execPath,
     [
       wrangler,
-      ...["deploy", "--dry-run", "--outfile", outfile, "--config", file],
+      "deploy",
+      "--dry-run",
+      `--outfile=${outfile}`,
+      `--config=${file}`,
       // A stack then has the code's own names, and no image is built for containers.
-      ...["--minify=false", "--containers-rollout=none"],
+      "--minify=false",
+      "--containers-rollout=none",
       ...(environment === "" ? [] : ["--env", environment]),
     ],
     {
@@ -112,19 +116,21 @@ async function parseUpload(file: Uint8Array<ArrayBuffer>): Promise<Upload> {
   const boundary = Buffer.from(file.subarray(0, 200)).toString("latin1").split("\r\n")[0] ?? "";
   const type = `multipart/form-data; boundary=${boundary.slice(2)}`;
   const form = await new Response(file, { headers: { "content-type": type } }).formData();
-  const metadata: JsonObject = JSON.parse(String(form.get("metadata")));
+  const described = form.get("metadata");
+  const metadata: JsonObject = typeof described === "string" ? JSON.parse(described) : {};
   const modules: UploadedModule[] = [];
   for (const [name, part] of form)
     if (typeof part !== "string")
       modules.push({ name, type: part.type, contents: new Uint8Array(await part.arrayBuffer()) });
   const { main_module: main, bindings = [], compatibility_flags: flags = [] } = metadata;
+  const { compatibility_date: date } = metadata;
   return {
     main: typeof main === "string" ? main : undefined,
     modules,
     bindings: isJsonArray(bindings) ? bindings.filter(isJsonObject) : [],
     compatibility: {
-      date: String(metadata["compatibility_date"]),
-      flags: isJsonArray(flags) ? flags.map(String) : [],
+      date: typeof date === "string" ? date : "",
+      flags: isJsonArray(flags) ? flags.filter((one) => typeof one === "string") : [],
     },
   };
 }

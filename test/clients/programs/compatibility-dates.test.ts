@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare, type V4WorkerOptions } from "miniflare";
 import { WebSocket } from "ws";
@@ -11,6 +10,26 @@ import { compression, flagProblem, runtimeFlags } from "../../../src/contract/ru
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 
 const flags = [...runtimeFlags, compression];
+
+/** A Worker of one's own that uses what depends on the compatibility date. */
+const own = `
+import { dormouse } from "./package/index.ts";
+
+export * from "./package/index.ts";
+
+const kept = { history_size: 100, history_ttl: "5m", force_recovery: true };
+const allowed = { allow_subscribe_for_client: true, allow_publish_for_client: true };
+const realtime = dormouse({
+  prefix: "/realtime",
+  config: {
+    sse: { enabled: true },
+    channel: { namespaces: [{ name: "chat", publish_proxy_enabled: true, ...allowed, ...kept }] },
+  },
+  user: () => "ann",
+  onPublish: ({ data }) => ({ result: { data: { asked: data } } }),
+});
+export default { fetch: realtime.app.fetch };
+`;
 
 /** The day before a date. */
 function dayBefore(date: string): string {
@@ -49,8 +68,8 @@ function ownWorker(name: string, date: string, ...more: readonly string[]): V4Wo
 
 beforeAll(async () => {
   const { outputFiles } = await build({
-    entryPoints: [join(packageRoot, "test", "clients", "programs", "old-worker.js")],
     ...workerBuild,
+    stdin: { contents: own, resolveDir: packageRoot },
   });
   code = outputFiles[0]?.text ?? "";
   const names = runtimeFlags.map(({ name }) => name);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { settingsReport, workerSettings } from "../../../../cli/configuration/worker-settings.ts";
 import { parseConfig } from "../../../../src/config/parse-config.ts";
+import type { JsonObject } from "../../../../src/protocol/wire-value.ts";
 import { runtimeFlags } from "../../../../src/contract/runtime-flags.ts";
 
 /** What is said of a Worker with a date and flags. */
@@ -10,6 +11,16 @@ function reportOn(date: string, flags: readonly string[], config?: object, file 
   const worker = { compatibility_date: date, compatibility_flags: flags, minify: true };
   const known = config === undefined ? undefined : parsed.config;
   return settingsReport(workerSettings(file, worker), known);
+}
+
+/** The problems alone, as one text. */
+function said(date: string, flags: readonly string[]): string {
+  return reportOn(date, flags).problems.join("\n");
+}
+
+/** What could be better in a file with these values. */
+function notesOf(worker: JsonObject): readonly string[] {
+  return settingsReport(workerSettings("wrangler.json", worker), undefined).notes;
 }
 
 const uncompressed = "no_web_socket_compression";
@@ -48,7 +59,6 @@ describe("[OW13] the settings of a Worker", () => {
   it.each(runtimeFlags)("have no $name before $since, or with $opposite", (flag) => {
     const day = new Date(Date.parse(flag.since) - 86_400_000).toISOString().slice(0, 10);
     const others = runtimeFlags.filter(({ name }) => name !== flag.name).map(({ name }) => name);
-    const said = (date: string, flags: readonly string[]) => reportOn(date, flags).problems.join();
     expect(said(flag.since, [...others, uncompressed])).toBe("");
     expect(said(day, [...others, uncompressed])).toContain(`is before ${flag.since}. Write`);
     const off = said("2026-11-02", [flag.opposite, uncompressed]);
@@ -79,8 +89,6 @@ describe("[OW13] the settings of a Worker", () => {
     ]);
     const flags = runtimeFlags.map(({ name }) => name);
     expect(reportOn("2023-08-14", flags).notes).toEqual([]);
-    const notesOf = (worker: Readonly<Record<string, boolean>>) =>
-      settingsReport(workerSettings("wrangler.json", worker), undefined).notes;
     expect(notesOf({})).toEqual([
       'the bundle has 441 KiB, and 266 KiB if it is minified: write "minify": true',
     ]);
