@@ -52,7 +52,7 @@ const other = { binding: "OTHER", service: "other" };
 const wranglerFile = (more: object = {}): string =>
   JSON.stringify({
     name: "shop",
-    main: "src/index.ts",
+    main: "own/index.ts",
     compatibility_date: "2026-11-02",
     compatibility_flags: ["no_web_socket_compression"],
     minify: true,
@@ -100,8 +100,8 @@ async function check(...options: readonly string[]) {
 describe("[OW14] dormouse check of a configuration in code", () => {
   it("reads it as the environment is deployed, with its bindings and its secrets", async () => {
     write({
-      "src/index.ts": shop,
-      "src/nothing.wasm": Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0),
+      "own/index.ts": shop,
+      "own/nothing.wasm": Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0),
       "migrations/orders.sql": "SELECT 1",
       "wrangler.json": wranglerFile({
         vars: { STAGE: "trial", config: {} },
@@ -124,7 +124,7 @@ describe("[OW14] dormouse check of a configuration in code", () => {
       }),
     });
     expect(await check()).toEqual({
-      file: join("src", "index.ts"),
+      file: join("own", "index.ts"),
       valid: false,
       problems: [
         expect.stringContaining("binding USERS to the class UsersObject is missing"),
@@ -146,21 +146,21 @@ describe("[OW14] dormouse check of a configuration in code", () => {
     [
       "throws while it is loaded",
       `${worker("{}")}dormouse({ prefix: "/again" });`,
-      /^src\/index\.ts can't be loaded: Error: dormouse\(\) was called twice[^]*\n +at .*in dormouse/,
+      /^own\/index\.ts can't be loaded: Error: dormouse\(\) was called twice[^]*\n +at .*in dormouse/,
     ],
     [
       "can't be built",
       `${worker("{}")}import "./nothing";`,
-      /^wrangler can't build src\/index\.ts: .*\n +Could not resolve "\.\/nothing"/,
+      /^wrangler can't build own\/index\.ts: .*\n +Could not resolve "\.\/nothing"/,
     ],
     [
       "says nothing of a configuration",
       `export class Mine {} export default { fetch: () => new Response("") };`,
-      /^src\/index\.ts doesn't call dormouse\(\) while it is loaded, and wrangler\.json has no/,
+      /^own\/index\.ts doesn't call dormouse\(\) while it is loaded, and wrangler\.json has no/,
     ],
   ])("isn't valid where the Worker %s", async (_, code, says) => {
     write({
-      "src/index.ts": code,
+      "own/index.ts": code,
       "wrangler.json": wranglerFile({ durable_objects: {}, migrations: [] }),
     });
     const { problems, secrets } = await check();
@@ -196,7 +196,7 @@ describe("[OW14] dormouse check of a configuration in code", () => {
   it("refuses a deploy of wrangler's own, whose build it is, and runs once", async () => {
     const dormouse = `${process.execPath} --no-warnings ${join(packageRoot, "cli", "dormouse.ts")}`;
     const command = `${dormouse} check`;
-    write({ "src/index.ts": mistyped, "wrangler.json": wranglerFile({ build: { command } }) });
+    write({ "own/index.ts": mistyped, "wrangler.json": wranglerFile({ build: { command } }) });
     const deploy = [wranglerScript, "deploy", "--dry-run"];
     const env = { ...process.env, CI: "1", WRANGLER_SEND_METRICS: "false" };
     const running = promisify(execFile)(process.execPath, deploy, { cwd: folder, env });

@@ -202,6 +202,13 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect((await execute("npx", ["tsc", "-p", "."], inProject())).stdout).toBe("");
   });
 
+  it("[OW14] is checked before it is deployed, as docs/embedding.md says", async () => {
+    linkPackage(folder, "wrangler");
+    const { stdout } = await execute("npm", ["run", "predeploy"], inProject());
+    expect(stdout).toMatch(/^src\/index\.ts: the configuration is valid$/m);
+    expect(stdout).not.toContain("Note:");
+  });
+
   it("is bundled by wrangler", async () => {
     const { stdout } = await execute(
       process.execPath,
@@ -222,7 +229,7 @@ describe("a Worker of one's own, outside of the repository", () => {
     writeFileSync(join(folder, "orders.test.mjs"), ownTest);
     writeFileSync(join(folder, "orders.spec.mjs"), ownSpec);
     // They are the repository's: nothing of the package is in them.
-    for (const name of ["wrangler", "vitest"]) linkPackage(folder, name);
+    linkPackage(folder, "vitest");
     const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
     const clientless = execute(process.execPath, options, inProject());
     await expect(clientless).rejects.toThrow(

@@ -135,7 +135,7 @@ describe("[OW14] dormouse check of a project whose code has the configuration", 
 
   it.each([
     ["has no main", {}, "wrangler.json has neither main nor [vars.config]"],
-    ["has a main that isn't there", { main: "src/a.ts" }, "main of wrangler.json is src/a.ts"],
+    ["has a main that isn't there", { main: "own/a.ts" }, "main of wrangler.json is own/a.ts"],
   ])("never calls it valid where the file %s", async (_, more, says) => {
     const run = recordedShell({ "wrangler.json": file(more) });
     const { code, printed } = await run(["check"]);
