@@ -51,7 +51,7 @@ export async function placeOfConfig(
   if (missing !== undefined)
     return isInFile ? { place: "file" } : { place: "unknown", problems: [missing] };
   if (isOurs(found.file, worker, shell)) return { place: "file" };
-  const wrangler = wranglerOf(shell.folder);
+  const wrangler = wranglerOf(resolve(shell.folder, dirname(found.file)));
   if (wrangler === undefined) {
     if (isInFile) return { place: "file" };
     throw usageFailure(

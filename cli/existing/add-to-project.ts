@@ -96,7 +96,11 @@ function leftToDo(
   { others }: Additions,
 ): readonly string[] {
   return [
-    ...packageLeft(join(path, "package.json"), join(folder, "package.json")),
+    ...packageLeft(
+      join(path, "package.json"),
+      join(folder, "package.json"),
+      document.at("build").at("command").text(),
+    ),
     ...exportsLeft(path, document.at("main").text()),
     ...others.map(
       (one) => `The environment ${one} inherits no bindings: dormouse init --existing --env ${one}`,
@@ -123,7 +127,8 @@ function settingsLeft(
   );
 }
 
-function packageLeft(path: string, shown: string): readonly string[] {
+/** @param build the command with which wrangler builds the Worker; undefined without one */
+function packageLeft(path: string, shown: string, build: string | undefined): readonly string[] {
   const content = isThere(path)
     ? parsedText(shown, projectText(path, shown, fileLimits.documentBytesMax).text)
     : {};
@@ -134,7 +139,21 @@ function packageLeft(path: string, shown: string): readonly string[] {
       .entries()
       .some(([name]) => name === packageName),
   );
-  return has ? [] : [`Install the package: npm install ${packageName}`];
+  const scripts = part
+    .at("scripts")
+    .entries()
+    .map(([, script]) => script.text());
+  const isChecked = [build, ...scripts].some((one) =>
+    /\bdormouse (?:check|deploy)\b/.test(one ?? ""),
+  );
+  return [
+    ...(has ? [] : [`Install the package: npm install ${packageName}`]),
+    ...(isChecked
+      ? []
+      : [
+          `Let npm run deploy refuse a mistake in the configuration: npm pkg set scripts.predeploy="dormouse check"`,
+        ]),
+  ];
 }
 
 /** @param main the main module's path in the project; undefined if the file names none */

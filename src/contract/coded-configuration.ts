@@ -3,7 +3,6 @@
  * was given to `dormouse()` (rule OW14). In JSON.
  */
 export interface CodedConfiguration {
-  readonly prefix: string;
   /** As under `[vars.config]`, with the functions as backends. */
   readonly config: object;
   /** Whether the Worker's own code says who a client is: then tokens aren't needed. */

@@ -105,7 +105,7 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
   const hooks = functionsService(options);
   const said = { config: withFunctions(config, options), knowsUsers: user !== undefined };
   embed({ ...said, ...(hooks && { hooks }) });
-  tellChecker({ prefix, ...said });
+  tellChecker(said);
   return {
     app: mounted(prefix, user),
     queue: async (batch, env) => {

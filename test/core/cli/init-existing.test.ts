@@ -220,14 +220,15 @@ describe("[OW13] what dormouse init --existing says of the settings", () => {
     expect(printed).toContain("Compression takes 386 KiB");
     expect(printed).toContain("write minify = true");
     expect(after).not.toContain("compatibility_flags");
+    expect(printed).toContain('npm pkg set scripts.predeploy="dormouse check"');
     const section = await added("wrangler.toml", text, ["--env", "new"]);
     expect(section.printed).not.toContain("Without the compatibility flag");
   });
 
   it("is nothing where nothing is missing", async () => {
     const settings =
-      'compatibility_date = "2026-11-02"\ncompatibility_flags = ["no_web_socket_compression"]\nminify = true\n';
+      'compatibility_date = "2026-11-02"\ncompatibility_flags = ["no_web_socket_compression"]\nminify = true\n[build]\ncommand = "make && dormouse check"\n';
     const { printed } = await added("wrangler.toml", `${base}${settings}`);
-    expect(printed).not.toMatch(/compat|minif/i);
+    expect(printed).not.toMatch(/compat|minif|predeploy/i);
   });
 });
