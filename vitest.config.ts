@@ -1,6 +1,7 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/support/closing-line-reporter.ts";
+import { LongestFirst } from "./test/support/longest-first.ts";
 import { instrumented } from "./test/support/instrumented.ts";
 import { unsetSecrets } from "./test/support/servers/unset-secrets.ts";
 import { testConfig, testSecrets } from "./test/workers/support/test-config.ts";
@@ -75,6 +76,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLineReporter()],
     // Most of the time is spent waiting for pings, expiries and processes: also where there are two processors.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -155,11 +155,17 @@ function yaml(text: string): ParsedValue {
     const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
     return { outcome: "bad", problem: `not YAML: see line ${line}, column ${col}` };
   }
+  let json: string;
   try {
-    return { outcome: "value", value: parsedJson(JSON.stringify(document.toJS() ?? null)) };
+    json = JSON.stringify(document.toJS() ?? null);
   } catch {
     return { outcome: "bad", problem: "its anchors are within themselves, or used too often" };
   }
+  // Levels by indentation, for which the parser may have had a stack or not.
+  const { depth } = withoutComments(json);
+  return depth > fileLimits.documentDepthMax
+    ? tooDeep
+    : { outcome: "value", value: parsedJson(json) };
 }
 
 /** Whether a text is nested too deep for the parser of YAML, which would end the process; brackets in texts count as well. */

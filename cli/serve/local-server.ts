@@ -1,25 +1,4 @@
-/**
- * The parts that `npm start` and `npm run serve` share: checking the port, ending with the parent process, and probing
- * idle streams.
- */
-import { createServer } from "node:net";
-
-/**
- * Tries to listen on a port, before a server starts that would fail later.
- *
- * @returns the problem; undefined if there is none
- */
-export function listeningProblem(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => {
-      const taken = `port ${port} is used by another server: choose a free port with --port`;
-      const other = `can't listen on port ${port} of ${host}: ${error.code ?? error.name}`;
-      resolve(error.code === "EADDRINUSE" ? taken : other);
-    });
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)));
-  });
-}
+/** The parts that `npm start` and `npm run serve` share: ending with the parent process, and probing idle streams. */
 
 /**
  * Calls back when npm, which started this process, has ended. npm doesn't forward signals when it is ended itself, and

@@ -71,6 +71,41 @@ export function noteProcess(folder: string, processId: number): void {
   writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
 }
 
+/** Stores the id of the process of `npm run serve` itself, for {@link runningServer}. */
+export function noteServer(folder: string, processId: number): void {
+  const path = join(folder, "server");
+  const contents = String(processId);
+  writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
+}
+
+export type RunningServer =
+  | { readonly outcome: "running"; readonly processId: number }
+  | { readonly outcome: "none"; readonly problem: string };
+
+/** The process of `npm run serve` that has the folder now. */
+export function runningServer(folder: string): RunningServer {
+  if (!existsSync(join(folder, "lock")) || !isLocked(folder))
+    return { outcome: "none", problem: `no server uses the state folder ${folder}` };
+  const file = join(folder, "server");
+  if (!existsSync(file)) {
+    const problem = `the server that uses ${folder} can't be updated: restart it`;
+    return { outcome: "none", problem };
+  }
+  return { outcome: "running", processId: Number(readFileSync(file, "utf8")) };
+}
+
+function isLocked(folder: string): boolean {
+  const database = new DatabaseSync(join(folder, "lock"));
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return false;
+  } catch {
+    return true;
+  } finally {
+    database.close();
+  }
+}
+
 // A variable, because a database without references would be closed, which would release the lock.
 let lock: DatabaseSync | undefined;
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import { join } from "node:path";
 import {
   assetsModule,
@@ -38,7 +39,9 @@ export interface WorkerdSetup {
   /** Whether the output goes to the output of this process instead of {@link Workerd.printed}. */
   readonly printsThrough?: boolean;
   /** A descriptor of this process that workerd keeps open while it lives. */
-  readonly keepsOpen?: number;
+  readonly keepsOpen?: number | undefined;
+  /** The descriptor of a socket of this process that listens already, in place of the host and the port. */
+  readonly listensOn?: number | undefined;
   /** The port of the runtime's inspector on 127.0.0.1; if absent, the inspector is off. */
   readonly inspectorPort?: number;
   /** A second Worker on a port of its own, with the same objects and the runtime's interfaces for tests. */
@@ -77,17 +80,18 @@ export class Workerd {
     write(setup, folder, port);
     const { inspectorPort, secrets, printsThrough = false, host = "127.0.0.1" } = setup;
     // workerd reads no input, so the descriptor merely stays open.
-    const { keepsOpen: input = "ignore" } = setup;
+    const { keepsOpen: input = "ignore", listensOn } = setup;
     const inspector =
       inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
     // workerd reports on the third descriptor that it listens, so another server on the port can't be mistaken for it.
-    const options = ["serve", "--experimental", "--control-fd=3", ...inspector, "config.capnp"];
+    const listening = listensOn === undefined ? [] : ["--socket-fd=http=4"];
+    const options = ["serve", "--experimental", "--control-fd=3", ...listening, ...inspector];
     const output = printsThrough
       ? (["inherit", "inherit"] as const)
       : (["ignore", "pipe"] as const);
-    const started = spawn(workerdBinary(), options, {
+    const started = spawn(workerdBinary(), [...options, "config.capnp"], {
       cwd: folder,
-      stdio: [input, ...output, "pipe"],
+      stdio: [input, ...output, "pipe", ...(listensOn === undefined ? [] : [listensOn])],
       env: { ...process.env, ...secrets },
     });
     return new Workerd(started, `http://${bracketed(reachable(host))}:${port}/health`);
@@ -106,6 +110,11 @@ export class Workerd {
     });
     this.ended = new Promise((resolve) => {
       started.once("close", (code, signal) => resolve({ code, signal }));
+      // As while its package is installed anew.
+      started.once("error", ({ message }) => {
+        this.printed += message;
+        resolve({ code: 127, signal: null });
+      });
     });
     this.#listening = listens(started);
   }
@@ -127,7 +136,8 @@ export class Workerd {
 
   /** Whether the process is running. */
   get running(): boolean {
-    return this.#process.exitCode === null && this.#process.signalCode === null;
+    const { pid, exitCode, signalCode } = this.#process;
+    return pid !== undefined && exitCode === null && signalCode === null;
   }
 
   /** The id of the process; undefined if it couldn't be started. */
@@ -152,6 +162,25 @@ export class Workerd {
     await exited;
     clearTimeout(timer);
   }
+}
+
+/** The problems that the Worker reports; "" if there are none; undefined if it ended before it answered. */
+export async function problemsOf(workerd: Workerd): Promise<string | undefined> {
+  const health = await workerd.health();
+  if (health === undefined) return undefined;
+  if (health.status !== 503) return "";
+  // The problem of a secret ends with a command that helps only where the Worker is deployed.
+  return (await health.text()).replaceAll(/: set it with .*/g, "").trimEnd();
+}
+
+/** The status as a shell computes it: 128 plus the number of a signal. */
+export function statusOf({ code, signal }: Ending): number {
+  return code ?? (signal === null ? 1 : 128 + constants.signals[signal]);
+}
+
+/** How a process ended, for a person. */
+export function howItEnded(ending: Ending): string {
+  return ending.signal ?? `status ${statusOf(ending)}`;
 }
 
 /** Writes the files of a setup. Only this user may read them and the storage. */

@@ -11,16 +11,16 @@ import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken } from "../../support/test-tokens.ts";
 
-/** Longer than the 10 s after which an idle object hibernates, so that it can hibernate between two pings. */
-const pingIntervalMs = 16_000;
-/** From a ping to a time at which the object has certainly hibernated and the next ping hasn't woken it. */
+/** Far longer than the 10 s after which an idle object hibernates: a busy machine may be late by the rest. */
+const pingIntervalMs = 25_000;
+/** From a ping to a time at which the object has hibernated on a calm machine. */
 const untilAsleepMs = 13_500;
 /** Two intervals and 10 s. */
 const silenceMsMax = 2 * pingIntervalMs + 10_000;
 
 const config = {
   // Out of the way of the first idle period: while a socket is new, its object has an alarm for it.
-  client: { ping_interval: "16s", stale_close_delay: "1s" },
+  client: { ping_interval: "25s", stale_close_delay: "1s" },
   channel: {
     without_namespace: { allow_subscribe_for_client: true, presence: true },
     namespaces: [
@@ -87,7 +87,7 @@ async function atBoth(
 }
 
 /** The claims are about real time; the waits for it run side by side, on channels' objects and on gateways. */
-describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
+describe.concurrent("two idle periods", { timeout: 120_000 }, () => {
   it(
     "[K1] [K3] [K5] [S2] both kinds of client stay while their objects sleep: " +
       "one wakes for its pings alone, the other for none, and has no alarm",
@@ -99,7 +99,7 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
         }),
         atBoth("server-driven", "SA", wakeForPings),
       ]);
-      expect(alarms).toEqual(Array.from({ length: 6 }));
+      expect(alarms).toEqual(Array.from({ length: 4 }));
     },
   );
 
@@ -114,13 +114,11 @@ describe.concurrent("three idle periods", { timeout: 120_000 }, () => {
     const received: string[] = [];
     await atBoth("late-pongs", "AS", async (place) => {
       const socket = await subscribe(place, "");
-      for (let pings = 1; pings <= 2; pings++) {
-        await nextPing(socket);
-        await fallAsleep(place);
-        socket.send({});
-        await socket.lines.first((line) => line === keepaliveTexts.answer);
-        expect(await place.asleep()).toBe(true);
-      }
+      await nextPing(socket);
+      await fallAsleep(place);
+      socket.send({});
+      await socket.lines.first((line) => line === keepaliveTexts.answer);
+      expect(await place.asleep()).toBe(true);
       // Had an answer been refused, the socket would be closed 3501 now; had one been lost, 3012.
       await nextPing(socket);
       await server.backend.publish(place.channel, "heard");
@@ -162,19 +160,19 @@ describe.concurrent("a client that is gone without a goodbye", { timeout: 120_00
 });
 
 /**
- * Leaves a server-driven subscriber alone between three pings, and checks that the object was gone from memory before
+ * Leaves a server-driven subscriber alone between two pings, and checks that the object was gone from memory before
  * each of them and came back for it, that a publication found the client there, and that it stayed.
  */
 async function wakeForPings(place: Place): Promise<void> {
   const { client, publications, pings } = await recordedPings(place, WebSocket);
-  for (let period = 1; period <= 3; period++) {
+  for (let period = 1; period <= 2; period++) {
     await fallAsleep(place);
     expect(pings.all).toHaveLength(period - 1);
-    const nextPingMs = millisecondsOf(place.alarm()) - Date.now();
-    expect(nextPingMs).toBeGreaterThan(0);
-    expect(nextPingMs).toBeLessThanOrEqual(pingIntervalMs - untilAsleepMs);
+    const alarmAtMs = millisecondsOf(place.alarm());
+    expect(alarmAtMs).toBeGreaterThan(Date.now());
     // Only the alarm wakes the object: the alarm sends the ping, and only to clients that answered the one before.
     await pings.count(period);
+    expect(Date.now()).toBeGreaterThanOrEqual(alarmAtMs);
     await server.backend.publish(place.channel, period);
     await publications.first(({ data }) => data === period);
   }
@@ -182,7 +180,7 @@ async function wakeForPings(place: Place): Promise<void> {
 }
 
 /**
- * Leaves a client-driven subscriber alone for three of its pings, and checks that the object was gone from memory before
+ * Leaves a client-driven subscriber alone for two of its pings, and checks that the object was gone from memory before
  * and after each of them, that a publication found the client there, and that it stayed.
  *
  * @returns the alarm at the end of each period
@@ -190,7 +188,7 @@ async function wakeForPings(place: Place): Promise<void> {
 async function sleepThroughPings(place: Place): Promise<readonly (bigint | undefined)[]> {
   const { client, publications, pings } = await recordedPings(place, KeepAliveWebSocket);
   const alarms: (bigint | undefined)[] = [];
-  for (let period = 1; period <= 3; period++) {
+  for (let period = 1; period <= 2; period++) {
     await fallAsleep(place);
     expect(pings.all).toHaveLength(period - 1);
     await pings.count(period);

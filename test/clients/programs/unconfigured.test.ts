@@ -6,7 +6,7 @@ import { handshake } from "../../support/sockets/raw-socket.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 import { WorkerFolder } from "../../support/servers/worker-folder.ts";
-import { productionBundle } from "../../../cli/build/production-bundle.ts";
+import { keptBundle } from "../../../cli/build/kept-bundle.ts";
 import { Workerd } from "../../../cli/serve/workerd.ts";
 
 const paths = [
@@ -88,8 +88,8 @@ describe("a Worker that was deployed without its objects", () => {
 
   beforeAll(async () => {
     worker = new WorkerFolder("[env.staging]", {});
-    const options = ["--config", worker.configFile, "--env", "staging"];
-    const modules = { "edge.js": productionBundle(undefined, options) };
+    const target = { file: worker.configFile, environment: "staging" };
+    const modules = { "edge.js": keptBundle(target) };
     const setup = { modules, classNames: {}, variables: {}, secrets: testSecrets };
     const port = await freePort();
     workerd = await Workerd.start(setup, join(worker.path, "state"), port);

@@ -76,6 +76,7 @@ const anywhere: ReadonlySet<string> = new Set([
   "docker",
   "echo",
   "export",
+  "git",
   "openapi-python-client",
   "openssl",
   "php",

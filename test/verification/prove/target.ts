@@ -1,4 +1,5 @@
 import { homeName } from "../../../src/contract/object-names.ts";
+import { keptBundle } from "../../../cli/build/kept-bundle.ts";
 import { productionBundle } from "../../../cli/build/production-bundle.ts";
 import { Random } from "../../support/random.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
@@ -51,9 +52,7 @@ export function openTarget(options: ProveOptions): Promise<Target> {
 
 async function openLocalTarget({ without, seed }: ProveOptions, random: Random): Promise<Target> {
   const bundle =
-    without === undefined
-      ? productionBundle()
-      : withChangedCopy(without, bundled, productionBundle);
+    without === undefined ? keptBundle({}) : withChangedCopy(without, bundled, productionBundle);
   const hooks = await HookBackend.start(hookSecret, seed + 7);
   const events = await EventReceiver.start(hookSecret, seed + 8);
   const config = provedConfig(hooks.config, events.target);

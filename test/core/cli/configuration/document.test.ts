@@ -22,6 +22,12 @@ describe("[N23] a configuration that its parser has no stack or memory for", () 
       Array.from({ length: 1_400 }, (_, level) => `${" ".repeat(level)}a:\n`).join(""),
       /^not YAML: see line|nested more than/,
     ],
+    [
+      "config.yaml",
+      "levels for which there is a stack",
+      Array.from({ length: 501 }, (_, level) => `${" ".repeat(level)}a:\n`).join(""),
+      deep,
+    ],
     ["config.yaml", "an anchor in itself", "a: &a [*a]", /^its anchors are within themselves/],
     [
       "config.yaml",
