@@ -21,10 +21,10 @@ export type {
   ServiceFunction,
   ServiceMethods,
 } from "./project/given-bindings.ts";
-export type { StartedObject } from "./running-server.ts";
+export type { OwnObject, StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";
-export type { ClientOptions, OwnObject, TestBindings, TestDormouse } from "./test-dormouse.ts";
+export type { ClientOptions, TestBindings, TestDormouse } from "./test-dormouse.ts";
 export type { TokenClaims } from "./tokens.ts";
 
 /**

@@ -2,11 +2,18 @@
 export interface StartedObject {
   /** The name of its binding, such as `CHANNELS`, or of one of the Worker's own. */
   readonly kind: string;
-  /** Its name; its ID if it has none. */
-  readonly name: string;
+  /** Its name; absent if it has only an ID. */
+  readonly name?: string;
   readonly id: string;
   /** One more each time that the object has woken in the present runtime. */
   readonly starts: number;
+}
+
+/** An object of the Worker's own, such as `{ kind: "ROOMS", name: "lobby" }`, or by the ID of one that has no name. */
+export interface OwnObject {
+  readonly kind: string;
+  readonly name?: string;
+  readonly id?: string;
 }
 
 /** Where the clock is after a step, and how many alarms have rung. */
@@ -30,7 +37,7 @@ export interface RunningServer<Bindings extends object> {
    * Throws away an object's memory, and keeps its sockets, as the platform does with an object that is idle. Resolves when it
    * sleeps, also if it slept already.
    */
-  evict(object: Pick<StartedObject, "kind" | "name">): Promise<void>;
+  evict(object: OwnObject): Promise<void>;
   /** Ends the runtime, and starts it again with the same state, as a deploy does with the objects. */
   deploy(): Promise<void>;
   /** Sets the clock ahead up to a time, but no further than to the next alarm, and rings what is due then. */

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Miniflare } from "miniflare";
 import { miniflareModule } from "./packages.ts";
-import { type CallObject, callableObjects } from "./project/callable-objects.ts";
+import { callableObjects, callableService, type MethodCall } from "./project/callable-bindings.ts";
 import { applyMigrations } from "./project/d1-migrations.ts";
 import type { WranglerProject } from "./project/wrangler-file.ts";
 import { runtimeOptions, type RuntimeSetup, workerName } from "./runtime-options.ts";
-import type { ClockStep, RunningServer, StartedObject } from "./running-server.ts";
+import type { ClockStep, OwnObject, RunningServer, StartedObject } from "./running-server.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
 
@@ -81,14 +81,13 @@ export class Runtime<Bindings extends object> implements RunningServer<Bindings>
    * Throws away an object's memory, and keeps its sockets, as the platform does with an object that is idle. Resolves when it
    * sleeps, also if it slept already.
    */
-  async evict({ kind, name }: Pick<StartedObject, "kind" | "name">): Promise<void> {
+  async evict({ kind, name, id = "" }: OwnObject): Promise<void> {
     const { className } = this.#setup.objects.find(({ binding }) => binding === kind) ?? {};
     if (className === undefined)
       throw new DormouseTestError(
         `evict: the Worker has no objects ${kind}; it has ${this.#setup.objects.map(({ binding }) => binding).join(", ")}`,
       );
-    const known = (await this.objects()).find((one) => one.kind === kind && one.name === name);
-    const object = known === undefined ? { name } : { id: known.id };
+    const object = name === undefined ? { id } : { name };
     try {
       // Again until it sleeps: what is under way may wake it once more.
       for (let tries = 0; tries < testLimits.evictions; tries++)
@@ -152,22 +151,9 @@ export class Runtime<Bindings extends object> implements RunningServer<Bindings>
       );
   }
 
-  async #control<Answer>(...call: readonly unknown[]): Promise<Answer> {
-    const response = await this.#miniflare.dispatchFetch("http://control.invalid/", {
-      method: "POST",
-      body: JSON.stringify(call),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new DormouseTestError(`the control of the runtime failed: ${text}`);
-    return JSON.parse(text);
+  #control<Answer>(...call: readonly unknown[]): Promise<Answer> {
+    return controlled(this.#miniflare, call);
   }
-}
-
-/** What the Worker that calls the kit's control is bound to. */
-interface ControlBindings {
-  readonly CONTROL: {
-    callObject(kind: string, ...call: Parameters<CallObject>): ReturnType<CallObject>;
-  };
 }
 
 interface RuntimeParts<Bindings> {
@@ -181,21 +167,46 @@ interface RuntimeParts<Bindings> {
 
 /** What the environment of the Worker under test has, for the test. */
 async function bindingsOf<Bindings extends object>(
-  { objects }: RuntimeSetup,
+  { objects, given, surroundings }: RuntimeSetup,
   miniflare: Miniflare,
 ): Promise<Bindings> {
   const bindings = await miniflare.getBindings<Record<string, object>>(workerName);
-  const { CONTROL } = await miniflare.getBindings<ControlBindings>("control");
   const kinds = new Set(objects.map(({ binding }) => binding));
+  const services = new Set([
+    ...given.services.keys(),
+    ...Object.keys({ ...surroundings?.options.serviceBindings }),
+  ]);
+  const call = (method: MethodCall) => calledMethod(miniflare, method);
   const shown = Object.entries(bindings)
     .filter(([name]) => !name.startsWith("DORMOUSE_TEST_"))
-    .map(([name, value]) => [
-      name,
-      kinds.has(name)
-        ? callableObjects(value, (...call) => CONTROL.callObject(name, ...call))
-        : value,
-    ]);
+    .map(([name, bound]) => {
+      if (kinds.has(name)) return [name, callableObjects(name, bound, call)];
+      return [name, services.has(name) ? callableService(name, bound, call) : bound];
+    });
   return Object.fromEntries(shown);
+}
+
+/** Lets the Worker under test call a method, and throws what the method throws. */
+async function calledMethod(miniflare: Miniflare, call: MethodCall): Promise<unknown> {
+  const { result, threw } = await controlled<MethodAnswer>(miniflare, ["call", call]);
+  if (threw !== undefined) throw Object.assign(new Error(threw.message), { name: threw.name });
+  return result;
+}
+
+interface MethodAnswer {
+  readonly result?: unknown;
+  readonly threw?: { readonly name: string; readonly message: string };
+}
+
+/** Asks the kit's control in the runtime. */
+async function controlled<Answer>(miniflare: Miniflare, call: readonly unknown[]): Promise<Answer> {
+  const response = await miniflare.dispatchFetch("http://control.invalid/", {
+    method: "POST",
+    body: JSON.stringify(call),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new DormouseTestError(`the control of the runtime failed: ${text}`);
+  return JSON.parse(text);
 }
 
 function stateFolder(folder: string, wiped: number): string {

@@ -2,7 +2,7 @@ import type { Options } from "centrifuge";
 import { durationMs } from "./duration.ts";
 import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
-import type { RunningServer, StartedObject } from "./running-server.ts";
+import type { OwnObject, RunningServer, StartedObject } from "./running-server.ts";
 import { checkCount } from "./numbers.ts";
 import type { TestClient, TestClientSetup, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
@@ -20,9 +20,6 @@ export interface ClientOptions {
   /** Options of the official client. */
   readonly options?: Partial<Options>;
 }
-
-/** An object of the Worker's own, such as `{ kind: "ROOMS", name: "lobby" }`. */
-export type OwnObject = Pick<StartedObject, "kind" | "name">;
 
 /** The parts of a {@link TestDormouse}. */
 export interface TestDormouseSetup<Bindings extends object> {

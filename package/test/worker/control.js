@@ -3,6 +3,8 @@ export default {
   async fetch(request, { CONTROL }) {
     const [call, ...given] = await request.json();
     switch (call) {
+      case "call":
+        return called(CONTROL, given);
       case "objects":
       case "nowMs":
       case "step":
@@ -16,3 +18,12 @@ export default {
     }
   },
 };
+
+/** Makes a call of the test's own, which may throw. */
+async function called(control, given) {
+  try {
+    return Response.json({ result: await control.call(...given) });
+  } catch ({ name, message }) {
+    return Response.json({ threw: { name, message } });
+  }
+}

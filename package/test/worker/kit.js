@@ -41,7 +41,8 @@ function seen(Base, kind) {
       const key = `${kind} ${id}`;
       liveByClock(context, key);
       const known = started.get(key);
-      started.set(key, { kind, id, name: context.id.name ?? id, starts: (known?.starts ?? 0) + 1 });
+      const name = context.id.name ?? known?.name;
+      started.set(key, { kind, id, name, starts: (known?.starts ?? 0) + 1 });
       super(context, env);
       this.#context = context;
     }
@@ -126,25 +127,27 @@ export class DormouseTestControl extends WorkerEntrypoint {
   know(objects) {
     for (const object of objects) {
       const key = `${object.kind} ${object.id}`;
-      started.set(key, { ...object, starts: started.get(key)?.starts ?? 0 });
+      const { starts = 0 } = started.get(key) ?? {};
+      started.set(key, { ...object, starts });
     }
   }
 
-  /** Calls a method of one of the Worker's own objects for the test. */
-  async callObject(kind, { name, id }, method, given) {
-    const objects = this.env[kind];
-    const stub = objects.get(
-      name === undefined ? objects.idFromString(id) : objects.idFromName(name),
-    );
-    return stub[method](...given);
+  /** Calls a method of a service, or of an object, for the test. */
+  async call({ binding, object, method, given }) {
+    const bound = this.env[binding];
+    return (object === undefined ? bound : stubOf(bound, object))[method](...given);
   }
 
-  async #call({ kind, id }, method) {
-    const objects = this.env[kind];
-    const stub = objects.get(objects.idFromString(id));
+  async #call({ kind, ...object }, method) {
+    const stub = stubOf(this.env[kind], object);
     if (!withoutMethods.has(kind)) return stub[method]();
     const headers = { [callHeader]: method };
     const response = await stub.fetch("http://kit.invalid/", { headers });
     return response.json();
   }
+}
+
+/** An object by its name, which it knows only if it is called by it, or by its ID if it has none. */
+function stubOf(objects, { name, id }) {
+  return objects.get(name === undefined ? objects.idFromString(id) : objects.idFromName(name));
 }

@@ -10,6 +10,7 @@ import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
 import { installExample, linkPackage } from "../../support/environments/installed-example.ts";
+import { writeShop } from "../../support/environments/shop-project.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
@@ -125,6 +126,12 @@ function withMiddleware(source: string): string {
   return `${imports.join("")}${source.replace(begin, `${begin}${uses}`)}`;
 }
 
+/** Compilers that a project may still have, by the names under which they are installed beside the newest. */
+const olderCompilers = {
+  "typescript-5.7": "npm:typescript@5.7.3",
+  "typescript-5.9": "npm:typescript@5.9.3",
+};
+
 let folder: string;
 let archive: string;
 let running: ChildProcess | undefined;
@@ -132,7 +139,7 @@ let port: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  archive = await installExample(folder, "own-worker");
+  archive = await installExample(folder, "own-worker", olderCompilers);
   const main = join(folder, "src", "index.ts");
   writeFileSync(main, withMiddleware(readFileSync(main, "utf8")));
 }, 300_000);
@@ -245,6 +252,19 @@ describe("a Worker of one's own, outside of the repository", () => {
     const words = [vitest, "run", "orders.spec.mjs", "--testTimeout", "60000"];
     const spec = await execute(process.execPath, words, inProject());
     expect(spec.stdout).toMatch(/1 passed/);
+  });
+
+  it("[OW8] has bindings of its own, with the types that wrangler makes, and the kit gives it all of them", async () => {
+    const shop = join(folder, "shop");
+    writeShop(shop);
+    const options = { ...inProject(), cwd: shop };
+    await execute(process.execPath, [wranglerScript, "types"], options);
+    for (const compiler of ["typescript", ...Object.keys(olderCompilers)]) {
+      const tsc = join(folder, "node_modules", compiler, "bin", "tsc");
+      expect((await execute(process.execPath, [tsc, "-p", "."], options)).stdout).toBe("");
+    }
+    const words = ["--test", "--test-reporter", "tap", "shop.test.ts"];
+    expect((await execute(process.execPath, words, options)).stdout).toContain("# pass 1");
   });
 
   it("can import nothing but what versions promise", async () => {
