@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "smol-toml";
@@ -51,5 +59,6 @@ export function writeCode(folder: string, name: string, code: string): string {
 }
 
 function ownModule(_: string, exported: string): string {
-  return JSON.stringify(join(packageRoot, "package", `${exported}.ts`));
+  const place = join(packageRoot, "package", exported);
+  return JSON.stringify(existsSync(place) ? join(place, "index.ts") : `${place}.ts`);
 }

@@ -11,51 +11,76 @@ export {
   UsersObject,
 } from "dormouse-realtime";
 
-interface Bound {
-  Bindings: RealtimeBindings;
-  Variables: { guest: string | undefined };
-}
+const chat = {
+  name: "chat",
+  allow_subscribe_for_client: true,
+  allow_publish_for_subscriber: true,
+  publish_proxy_enabled: true,
+  // Who was away gets what was said meanwhile, and who comes reads what was said before.
+  history_size: 200,
+  history_ttl: "720h",
+  force_recovery: true,
+  allow_history_for_subscriber: true,
+  cursors: { enabled: true },
+  map_clients_presence_channel_prefix: "here:",
+};
+const here = {
+  name: "here",
+  subscription_type: "map_clients",
+  allow_subscribe_for_client: true,
+} as const;
+const typing = {
+  name: "typing",
+  subscription_type: "map",
+  allow_subscribe_for_client: true,
+} as const;
+const mayType = { allow_publish_for_subscriber: true, allow_remove_for_subscriber: true };
+const ownKey = { client_key: "client_id", remove_client_on_unsubscribe: true } as const;
 
-const realtime = dormouse<Bound>({
+const realtime = dormouse<{ Bindings: RealtimeBindings }>({
   prefix: "/realtime",
   config: defineConfig({
     channel: {
       namespaces: [
-        {
-          name: "chat",
-          allow_subscribe_for_client: true,
-          // Who was away gets what was said meanwhile.
-          history_size: 100,
-          history_ttl: "24h",
-          force_recovery: true,
-          allow_history_for_subscriber: true,
-        },
+        chat,
+        { ...here, map: { mode: "ephemeral", key_ttl: "60s" } },
+        { ...typing, map: { mode: "ephemeral", key_ttl: "5s", ...mayType, ...ownKey } },
       ],
     },
   }),
-  user: (context) => context.get("guest"),
+  user: async (context) => {
+    const secret = getCookie(context, "guest");
+    return secret === undefined ? undefined : guestOf(secret);
+  },
+  // Each message passes here before anybody gets it.
+  onPublish: ({ data }) => {
+    const { text } = Object(data);
+    if (typeof text !== "string" || text.trim() === "" || text.length > 2_000)
+      return { error: { code: 1000, message: "a message has 1 to 2,000 characters" } };
+    return { result: { data: { text, at: Date.now() } } };
+  },
 });
 
-const app = new Hono<Bound>();
+const app = new Hono<{ Bindings: RealtimeBindings }>();
 
-// The Worker's own sessions: everybody is a guest with a random name of a cookie, which nobody else is told.
-app.use(async (context, next) => {
-  context.set("guest", getCookie(context, "guest"));
-  await next();
-});
-app.post("/join", (context) => {
-  const guest = context.get("guest") ?? crypto.randomUUID();
-  setCookie(context, "guest", guest, { httpOnly: true, sameSite: "Lax", secure: true });
-  return context.body(null, 204);
-});
-app.post("/messages", async (context) => {
-  if (context.get("guest") === undefined) return context.text("join first", 401);
-  const { name, text } = await context.req.json<{ name?: unknown; text?: unknown }>();
-  if (typeof name !== "string" || typeof text !== "string" || text === "" || text.length > 1_000)
-    return context.text("a message has a name, and a text of 1 to 1,000 characters", 400);
-  await realtime.publish(context.env, "chat:lobby", { name: name.slice(0, 40), text });
-  return context.body(null, 204);
+// The Worker's own sessions: a guest has a secret in a cookie.
+app.get("/me", async (context) => {
+  const secret = getCookie(context, "guest") ?? crypto.randomUUID();
+  const secure = new URL(context.req.url).protocol === "https:";
+  setCookie(context, "guest", secret, { secure, httpOnly: true, sameSite: "Lax", maxAge: 3e7 });
+  return context.json(await guestOf(secret));
 });
 app.route("/realtime", realtime.app);
+
+const moods = ["Bright", "Calm", "Clever", "Gentle", "Jolly", "Quick", "Quiet", "Sleepy"];
+const animals = ["Badger", "Dormouse", "Fox", "Heron", "Lynx", "Magpie", "Otter", "Seal"];
+
+/** A guest as everybody sees it. Nobody finds the secret from the hash. */
+async function guestOf(secret: string): Promise<{ user: string; info: { name: string } }> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret));
+  const [mood = 0, animal = 0, ...others] = new Uint8Array(digest);
+  const name = `${moods[mood % 8]} ${animals[animal % 8]}`;
+  return { user: others.slice(0, 12).join("-"), info: { name } };
+}
 
 export default { fetch: app.fetch, queue: realtime.queue };

@@ -86,6 +86,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ...(hasCurl() ? [] : [[/^curl /, { reason: "this machine has no curl" }] as const]),
   [/^npm ci$/, { reason: "it has run before this test" }],
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
+  [/^git .* && npm run update /, { reason: "update.test.ts updates a server" }],
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],
   [/^cd chat && npm install && npm start$/, { reason: "command-line.test.ts runs it" }],
   [/^npx dormouse-realtime init|^cd realtime && /, { reason: "own-worker.test.ts runs it" }],

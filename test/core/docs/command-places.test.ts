@@ -14,6 +14,7 @@ type Place = "clone" | "project" | `examples/${string}`;
 const places: Readonly<Record<string, readonly Place[]>> = {
   "README.md": ["clone"],
   "CONTRIBUTING.md": ["clone"],
+  "docs/README.md": ["clone"],
   "docs/command-line.md": ["clone", "project"],
   "docs/coming-from-centrifugo.md": ["clone"],
   "docs/compatibility.md": ["clone", "project"],
@@ -36,6 +37,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/placement.md": ["clone", "project"],
   "docs/protocol.md": ["clone", "project"],
   "docs/queue.md": ["clone", "project"],
+  "docs/react.md": ["examples/template"],
   "docs/self-hosting.md": ["clone"],
   "docs/several-machines.md": ["clone"],
   "docs/shared-poll.md": ["clone", "project"],
