@@ -106,8 +106,9 @@ export function testConfig(config: JsonConfig, hooks: TestHooks): JsonConfig {
   return changed;
 }
 
-/** Whether a server whose configuration says this of events keeps those of publications. */
-export function keepsPublications(events: unknown): boolean {
+/** Whether a server whose configuration has these events keeps those of publications; undefined if that isn't known. */
+export function keepsPublications(events: unknown): boolean | undefined {
+  if (events === undefined) return undefined;
   const types = sectionOf(events)["types"];
   return Array.isArray(types) && types.includes("publication");
 }

@@ -104,12 +104,12 @@ function workerUnderTest(setup: RuntimeSetup, aheadMs: number): V4WorkerOptions 
     { name: standIns, entrypoint: "Given", props: { binding } },
   ]);
   return {
-    compatibilityDate,
     compatibilityFlags: ["no_web_socket_compression"],
     durableObjects: Object.fromEntries(
       objects.map(({ binding, className }) => [binding, { className, useSQLite: true }]),
     ),
     ...own,
+    compatibilityDate: own?.compatibilityDate ?? compatibilityDate,
     name: workerName,
     modulesRoot: "/",
     modules: [...controlledModules(code, objects, aheadMs), ...others],

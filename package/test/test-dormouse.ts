@@ -31,8 +31,8 @@ export interface TestDormouseSetup<Bindings extends object> {
   readonly tokenSecret: string;
   readonly prefix: string;
   readonly withinMs: number;
-  /** Whether the server keeps what was published, for {@link TestDormouse.published}. */
-  readonly keepsPublications: boolean;
+  /** Whether the server keeps what was published, for {@link TestDormouse.published}; undefined if the kit can't know. */
+  readonly keepsPublications: boolean | undefined;
 }
 
 /** What the environment of a Worker has, for a test that says no type of it. */
@@ -137,24 +137,36 @@ export class TestDormouse<Bindings extends object = TestBindings> {
   /**
    * The data of all publications of a channel since the start or the last reset, whoever published them.
    *
-   * @throws {DormouseTestError} if the configuration has `events` of its own, without those of publications
+   * @throws {DormouseTestError} if the configuration has `events` of its own, without those of publications, or none, in a module
+   *   that was built with a server of its own
    */
   async published(channel: string): Promise<readonly unknown[]> {
-    if (!this.#setup.keepsPublications)
+    if (this.#setup.keepsPublications === false)
       throw new DormouseTestError(
         'published: the configuration has events without "publication" in their types: add it, or leave events out',
       );
     const published: unknown[] = [];
     for (let since: number | undefined; ;) {
-      const { events } = await this.api("events", {
-        object: `channel/${channel}`,
-        limit: eventsMax,
-        ...(since !== undefined && { since }),
-      });
+      const { events } = await this.#eventsOf(channel, since);
       const page: readonly PublicationEvent[] = Array.isArray(events) ? events : [];
       for (const { type, data } of page) if (type === "publication") published.push(data);
       since = page.at(-1)?.number;
       if (page.length < eventsMax) return published;
+    }
+  }
+
+  async #eventsOf(channel: string, since: number | undefined) {
+    try {
+      return await this.api("events", {
+        object: `channel/${channel}`,
+        limit: eventsMax,
+        ...(since !== undefined && { since }),
+      });
+    } catch (error) {
+      if (this.#setup.keepsPublications !== undefined) throw error;
+      throw new DormouseTestError(
+        `published: this Worker's module was built, or leaves events out, so that the kit can't add them: its configuration needs events with "publication" (${String(error)})`,
+      );
     }
   }
 

@@ -96,6 +96,9 @@ class FileBindings implements Surroundings {
 
   /** Takes a binding away, of whatever kind it is. */
   drop(name: string): void {
+    const { send_email: mails } = this.options.email ?? {};
+    if (mails !== undefined)
+      this.options.email = { send_email: mails.filter((mail) => mail.name !== name) };
     for (const [kind, bound] of this.#kinds()) {
       if (Reflect.get(bound, "binding") === name) this.options[kind] = undefined;
       else if (name in bound)
