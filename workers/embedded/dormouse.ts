@@ -1,15 +1,15 @@
-import { exports } from "cloudflare:workers";
 import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
-import { missingClasses } from "../../src/contract/bindings.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
 import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
+import { runtimeProblems } from "./runtime-problems.ts";
+import { tellChecker } from "./tell-checker.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
@@ -115,14 +115,19 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
   const hooks = functionsService(options);
   const operators: Operators = new WeakMap();
   const admitsOperator = async (request: Request) => (await operators.get(request)?.()) === true;
-  embed({
+  const said = {
     config: withFunctions(mayOperate === undefined ? config : withConsole(config), options),
     knowsUsers: user !== undefined,
+    knowsOperators: mayOperate !== undefined,
+  };
+  embed({
+    ...said,
     ...(hooks && { hooks }),
     prefix,
     file: (path) => fileIn(files, prefix, path),
     ...(mayOperate && { admitsOperator }),
   });
+  tellChecker(said);
   return {
     app: mounted(options, operators),
     queue: async (batch, env) => {
@@ -167,10 +172,10 @@ function mounted<Bound extends BoundEnv>(
   const app = new HonoBase<Bound>({ router: new TrieRouter() });
   // Created by the first request, because an isolate that starts only for an object doesn't need it.
   let inner: ReturnType<typeof createApp> | undefined;
-  let unexported: readonly string[] | undefined;
+  let problems: readonly string[] | undefined;
   app.all("/*", async (context) => {
-    unexported ??= missingClasses((name) => name in exports);
-    if (unexported.length > 0) return respondUnconfigured(unexported);
+    problems ??= runtimeProblems();
+    if (problems.length > 0) return respondUnconfigured(problems);
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
     if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))

@@ -33,6 +33,11 @@ export function embed(made: Embedded): void {
   embedded = made;
 }
 
+/** Changes the configuration that the Worker's own code gave, if it gave one, before anything has read it. */
+export function changeConfig(change: (config: object) => object): void {
+  if (embedded !== undefined) embedded = { ...embedded, config: change(embedded.config) };
+}
+
 /** What the Worker's own code says; undefined in a Worker that stands alone. */
 export function embeddedHere(): Embedded | undefined {
   return embedded;
@@ -44,6 +49,3 @@ export function mountedAt(): string {
 }
 
 let embedded: Embedded | undefined;
-
-/** The name by which the configuration means the functions, as it means the Worker of a binding. */
-export const functionsBinding = "DORMOUSE_FUNCTIONS";

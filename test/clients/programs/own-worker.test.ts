@@ -10,6 +10,7 @@ import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
 import { installExample, linkPackage } from "../../support/environments/installed-example.ts";
+import { writeShop } from "../../support/environments/shop-project.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
@@ -183,6 +184,12 @@ function withMiddleware(source: string): string {
   return `${imports.join("")}${source.replace(begin, `${begin}${uses}`)}`;
 }
 
+/** Compilers that a project may still have, by the names under which they are installed beside the newest. */
+const olderCompilers = {
+  "typescript-5.7": "npm:typescript@5.7.3",
+  "typescript-5.9": "npm:typescript@5.9.3",
+};
+
 let folder: string;
 let archive: string;
 let running: ChildProcess | undefined;
@@ -190,7 +197,7 @@ let port: number;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-  archive = await installExample(folder, "own-worker");
+  archive = await installExample(folder, "own-worker", olderCompilers);
   const main = join(folder, "src", "index.ts");
   writeFileSync(main, withConsole(withMiddleware(readFileSync(main, "utf8"))));
   writeFileSync(join(folder, "src", "other-worker.ts"), documented("From another Worker"));
@@ -266,11 +273,18 @@ describe("a Worker of one's own, outside of the repository", () => {
     expect((await execute("npx", ["tsc", "-p", "."], inProject())).stdout).toBe("");
   });
 
-  it("is bundled by wrangler, with the binding that the console needs and init --existing adds", async () => {
+  it("[OW14] is checked before it is deployed, as docs/embedding.md says, with the binding that init --existing adds", async () => {
     const file = join(folder, "wrangler.jsonc");
     await execute("npx", ["dormouse", "init", ".", "--existing"], inProject());
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replace("{", `{ "assets": ${JSON.stringify(assetsConfig)},`));
+    linkPackage(folder, "wrangler");
+    const { stdout } = await execute("npm", ["run", "predeploy"], inProject());
+    expect(stdout).toMatch(/^src\/index\.ts: the configuration is valid$/m);
+    expect(stdout).not.toContain("Note:");
+  });
+
+  it("is bundled by wrangler", async () => {
     const { stdout } = await execute(
       process.execPath,
       [wranglerScript, "deploy", "--dry-run"],
@@ -291,7 +305,7 @@ describe("a Worker of one's own, outside of the repository", () => {
     writeFileSync(join(folder, "orders.test.mjs"), ownTest);
     writeFileSync(join(folder, "orders.spec.mjs"), ownSpec);
     // They are the repository's: nothing of the package is in them.
-    for (const name of ["wrangler", "vitest"]) linkPackage(folder, name);
+    linkPackage(folder, "vitest");
     const options = ["--test", "--test-reporter", "tap", "orders.test.mjs"];
     const clientless = execute(process.execPath, options, inProject());
     await expect(clientless).rejects.toThrow(
@@ -308,6 +322,20 @@ describe("a Worker of one's own, outside of the repository", () => {
     const spec = await execute(process.execPath, words, inProject());
     expect(spec.stdout).toMatch(/1 passed/);
   });
+
+  it("[OW8] has bindings of its own, with the types that wrangler makes, and the kit gives it all of them", async () => {
+    const shop = join(folder, "shop");
+    writeShop(shop);
+    const options = { ...inProject(), cwd: shop };
+    await execute(process.execPath, [wranglerScript, "types"], options);
+    for (const compiler of ["typescript", ...Object.keys(olderCompilers)]) {
+      const tsc = join(folder, "node_modules", compiler, "bin", "tsc");
+      expect((await execute(process.execPath, [tsc, "-p", "."], options)).stdout).toBe("");
+    }
+    const words = ["--test", "--test-reporter", "tap", "shop.test.ts"];
+    expect((await execute(process.execPath, words, options)).stdout).toContain("# pass 1");
+    // Three compilers read all types of the runtime.
+  }, 180_000);
 
   it("can import nothing but what versions promise", async () => {
     const code = `import("${packageName}/dist/lib/src/version.js").catch((error) => console.log(error.code))`;
