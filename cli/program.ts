@@ -14,6 +14,7 @@ import { inspectCommand } from "./commands/inspect.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mapCommand } from "./commands/map.ts";
 import { migrateCommand } from "./migrate/migrate.ts";
+import { outboxCommand } from "./outbox/outbox.ts";
 import { presenceCommand } from "./commands/presence.ts";
 import { printable, printableOutput } from "./text/printable.ts";
 import { proveCommand } from "./commands/prove.ts";
@@ -52,6 +53,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     whyCommand(shell),
     inspectCommand(shell),
     eventsCommand(shell),
+    outboxCommand(shell),
     costCommand(shell),
     deployCommand(shell),
     migrateCommand(shell),

@@ -21,6 +21,7 @@ const files = {
   Maps: "src/features/maps/limits.ts",
   "Values that grow": "src/features/maps/growth/limits.ts",
   Metrics: "src/features/metrics/limits.ts",
+  Outbox: "cli/outbox/limits.ts",
   Queues: "src/features/queues/limits.ts",
   "Shared polls": "src/features/shared-polls/limits.ts",
   Why: "src/features/why/limits.ts",

@@ -15,6 +15,7 @@ const longest = [
   "connection/keepalive",
   "programs/prometheus",
   "programs/update",
+  "programs/outbox",
   "programs/own-worker",
   "connection/every-wire-tokens",
   "programs/command-line",
