@@ -164,7 +164,8 @@ export function explained({ status, text, detail }: StatusAnswer): string {
     case 401:
       return "the server refuses the key: API_KEY is another one there (status 401)";
     case 404:
-      return "the server doesn't know the method, or isn't Dormouse (status 404)";
+    case 405:
+      return `the server doesn't know the method, or isn't Dormouse: in a Worker of your own it is below a prefix, as in --url https://example.com/realtime (status ${status})`;
     case 413:
       return "the request is larger than the server takes (status 413)";
     case 503:

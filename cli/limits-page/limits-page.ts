@@ -16,6 +16,7 @@ const files = {
   Users: "src/user-limits.ts",
   Console: "src/features/console/limits.ts",
   Cursors: "src/features/cursors/limits.ts",
+  Doctor: "cli/doctor/limits.ts",
   Events: "src/features/events/limits.ts",
   Hooks: "src/features/hooks/limits.ts",
   Maps: "src/features/maps/limits.ts",

@@ -52,6 +52,7 @@ export async function startDormouse<Bindings extends object = TestBindings>(
   const variables: JsonConfig = { ...setup.variables, ...secrets };
   const runtime = await Runtime.start<Bindings>({ ...setup, variables }, project);
   try {
+    checkConfiguration(await runtime.configurationProblems());
     await checkHealth(runtime, prefix);
     const network = await Network.to(() => runtime.url, port);
     const { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret } = secrets;
@@ -83,6 +84,16 @@ function textsOf(variables: object): Readonly<Record<string, string>> {
 
 function secret(): string {
   return randomBytes(32).toString("hex");
+}
+
+/**
+ * Before any request: the Worker's own code may stand before the server, and the server quotes no values.
+ *
+ * @throws {DormouseTestError} with the problems of a configuration that is in code
+ */
+function checkConfiguration(problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new DormouseTestError(`the server refuses to serve:\n${problems.join("\n")}`);
 }
 
 /** @throws {DormouseTestError} with what the server itself says of its configuration */

@@ -105,6 +105,11 @@ export class Runtime<Bindings extends object> implements RunningServer<Bindings>
     await this.#control("know", objects);
   }
 
+  /** A sentence for each problem of the configuration in the Worker's code; none if it has none. */
+  configurationProblems(): Promise<readonly string[]> {
+    return this.#control("configurationProblems");
+  }
+
   /** The events of the configuration in the Worker's code; null if there is none. */
   embeddedEvents(): Promise<object | null> {
     return this.#control("embeddedEvents");

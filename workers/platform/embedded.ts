@@ -6,6 +6,12 @@ export interface Embedded {
   readonly knowsUsers: boolean;
   /** The hooks that are functions of the Worker, as the Worker of a service binding; absent if there are none. */
   readonly hooks?: Service;
+  /** Where the app is mounted, such as "/realtime". The paths of requests are without it. */
+  readonly prefix: string;
+  /** Answers with a file of the package, or with 404 and what is missing. The Worker's `ASSETS` are its own. */
+  readonly file: (path: string) => Response;
+  /** Asks the Worker's own code whether whoever sends a request is an operator; absent where operators log in. */
+  readonly admitsOperator?: (request: Request) => Promise<boolean>;
 }
 
 /** The part of another Worker that is used: a service binding is one. */
@@ -45,7 +51,9 @@ export function embeddedHere(): Embedded | undefined {
   return embedded;
 }
 
-let embedded: Embedded | undefined;
+/** Where the app is mounted; "" for a Worker that stands alone. */
+export function mountedAt(): string {
+  return embedded?.prefix ?? "";
+}
 
-/** The name by which the configuration means the functions, as it means the Worker of a binding. */
-export const functionsBinding = "DORMOUSE_FUNCTIONS";
+let embedded: Embedded | undefined;

@@ -11,6 +11,7 @@ export default {
       case "wipe":
       case "know":
       case "embeddedEvents":
+      case "configurationProblems":
         return Response.json((await CONTROL[call](...given)) ?? null);
       default:
         return new Response(`${call} is no call`, { status: 404 });

@@ -9,6 +9,10 @@ import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 /** The objects that have started, and how often, by their kind and ID. */
 const started = new Map();
 
+/** What the Worker's code tells of its configuration: this module is loaded before it. */
+const told = [];
+globalThis.dormouseRealtimeConfigured = (tell) => void told.push(tell);
+
 /** The kinds whose classes don't extend `DurableObject`: they have no methods for others, and are asked by requests. */
 const withoutMethods = new Set();
 
@@ -81,6 +85,13 @@ export class DormouseTestControl extends WorkerEntrypoint {
 
   nowMs() {
     return Date.now();
+  }
+
+  /** What is wrong with a configuration that is in the Worker's code; nothing if none is. */
+  configurationProblems() {
+    const { DEVELOPMENT: development, SELF_HOSTED: selfHosted } = this.env;
+    const place = { development: development === "true", selfHosted: selfHosted === "true" };
+    return told[0]?.(place).problems ?? [];
   }
 
   /** The events of a configuration that is in the Worker's code; null if none is. */

@@ -25,6 +25,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/directory.md": ["clone", "project"],
   "docs/embedding.md": ["examples/own-worker"],
   "docs/events.md": ["clone", "project"],
+  "docs/frameworks.md": ["clone"],
   "docs/guarantees.md": ["clone"],
   "docs/hooks.md": ["clone", "project"],
   "docs/http-api.md": ["clone", "project"],
@@ -62,6 +63,7 @@ const cloneOnly: Readonly<Record<string, string>> = {
   serve: "one hosts oneself from a clone",
   prove: "the proof is in the repository only",
   simulate: "the simulator is in the repository only",
+  "try-frameworks": "the projects are in the repository only",
   bench: "the benchmarks are in the repository only",
   build: "a package that is installed is built",
 };

@@ -35,11 +35,12 @@ describe("what a Worker's own code says, under Vite's development server", () =>
     const path = join(packageRoot, "workers", "platform", "embedded.ts");
     const made: Module = await ssr.runner.import(path);
     const warned = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    made.embed({ config: { client: {} }, knowsUsers: false });
-    made.embed({ config: { client: {} }, knowsUsers: true });
+    const others = { prefix: "/realtime", file: () => new Response() };
+    made.embed({ ...others, config: { client: {} }, knowsUsers: false });
+    made.embed({ ...others, config: { client: {} }, knowsUsers: true });
     expect(made.embeddedHere()).toMatchObject({ knowsUsers: true });
     expect(warned.mock.calls).toEqual([]);
-    made.embed({ config: { channel: {} }, knowsUsers: true });
+    made.embed({ ...others, config: { channel: {} }, knowsUsers: true });
     expect(made.embeddedHere()).toMatchObject({ config: { channel: {} } });
     expect(warned.mock.calls).toEqual([[expect.stringContaining("start the development server")]]);
     warned.mockRestore();

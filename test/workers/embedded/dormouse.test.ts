@@ -128,6 +128,14 @@ describe("what JSON can't say", () => {
     }
   });
 
+  it("[OW11] isn't described by a field that nobody reads, such as a mistyped one", () => {
+    for (const other of [{ expires_at: 5 }, { chanels: ["news"] }, { id: 7 }])
+      expect(() => claimsOf({ user: "ann", ...other })).toThrow(
+        "gave a description that can't be used: it has another field than user, expire_at",
+      );
+    expect(claimsOf(Object.assign({ user: "ann" }, { id: undefined }))).toEqual(claimsOf("ann"));
+  });
+
   it("[OW11] is in the log when a connection is refused for it, as what user() throws is", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     await expect(askForClaims(giveBigInt)).rejects.toThrow('"user" is a bigint');
