@@ -35,6 +35,8 @@ export interface Outcome {
   readonly p99Ms: number;
   readonly lastMedianMs: number;
   readonly lastMs: number;
+  /** The last one of the slowest publication, of clients that weren't cut. */
+  readonly lastUncutMs: number;
   readonly logged: number;
 }
 
@@ -120,6 +122,10 @@ export class Crowd {
       p99Ms: seen.delayMs(0.99),
       lastMedianMs: lasts[Math.floor(lasts.length / 2)] ?? 0,
       lastMs: lasts.at(-1) ?? 0,
+      lastUncutMs: Math.max(
+        0,
+        ...seen.publications.map(({ atMs, lastUncutAtMs }) => lastUncutAtMs - atMs),
+      ),
       logged: world.logged.length,
     };
   }
@@ -133,10 +139,10 @@ export function oneChannel(size: Size, perSecond: number, seconds: number): Outc
   const { moments } = crowd.world;
   const endMs = moments.nowMs + seconds * 1_000;
   moments.passUntil(endMs);
-  const shares = crowd.outcome(seconds, size.clients);
+  const { counts, calls, channelShare, gatewayShare } = crowd.outcome(seconds, size.clients);
   moments.passUntil(endMs + restMs);
-  const { channelShare, gatewayShare } = shares;
-  const outcome = { ...crowd.outcome(seconds, size.clients), channelShare, gatewayShare };
+  const last = crowd.outcome(seconds, size.clients);
+  const outcome = { ...last, counts, calls, channelShare, gatewayShare };
   crowd.world.close();
   return outcome;
 }
@@ -153,8 +159,13 @@ export function manyChannels(size: Size, perSecond: number, seconds: number): Ou
   const stride = Math.max(1, Math.floor(names.length / (perSecond * seconds)));
   crowd.publish((index) => names[(index * stride) % names.length] ?? "", perSecond, seconds);
   const { moments } = crowd.world;
-  moments.passUntil(moments.nowMs + seconds * 1_000 + restMs);
-  const outcome = crowd.outcome(seconds + restMs / 1_000, size.weight);
+  const endMs = moments.nowMs + seconds * 1_000;
+  // A call and a frame later the last publication is there, too.
+  moments.passUntil(endMs + 1_000);
+  const { counts, calls, channelShare, gatewayShare } = crowd.outcome(seconds + 1, size.weight);
+  moments.passUntil(endMs + restMs);
+  const last = crowd.outcome(seconds, size.weight);
+  const outcome = { ...last, counts, calls, channelShare, gatewayShare };
   crowd.world.close();
   return outcome;
 }

@@ -1,5 +1,5 @@
 import type { Random } from "../../support/random.ts";
-import { clientMs, type Place } from "./places.ts";
+import { clientMs } from "./places.ts";
 import type { StandObject } from "./stand-object.ts";
 import type { ClientEnd, StandSocket } from "./stand-sockets.ts";
 import type { StandWorld } from "./stand-world.ts";
@@ -10,6 +10,8 @@ interface SeenPublication {
   clients: number;
   /** When the last client got it, ms since 1970. */
   lastAtMs: number;
+  /** The same of clients whose connection was never cut. */
+  lastUncutAtMs: number;
   isRefused: boolean;
 }
 
@@ -34,7 +36,15 @@ export class Seen {
 
   /** @returns the publication's number */
   published(atMs: number): number {
-    return this.#publications.push({ atMs, clients: 0, lastAtMs: atMs, isRefused: false }) - 1;
+    return (
+      this.#publications.push({
+        atMs,
+        clients: 0,
+        lastAtMs: atMs,
+        lastUncutAtMs: atMs,
+        isRefused: false,
+      }) - 1
+    );
   }
 
   refused(number: number): void {
@@ -52,12 +62,13 @@ export class Seen {
     return made;
   }
 
-  take(numbers: readonly number[], clients: number, atMs: number): void {
+  take(numbers: readonly number[], clients: number, atMs: number, wasCut: boolean): void {
     for (const number of numbers) {
       const publication = this.#publications[number];
       if (publication === undefined) continue;
       publication.clients += clients;
       if (atMs > publication.lastAtMs) publication.lastAtMs = atMs;
+      if (!wasCut && atMs > publication.lastUncutAtMs) publication.lastUncutAtMs = atMs;
       const step = Math.floor((atMs - publication.atMs) / stepMs);
       this.#delays[step] = (this.#delays[step] ?? 0) + clients;
     }
@@ -93,6 +104,7 @@ export class StandClient implements ClientEnd {
   #offset = 0;
   #isSubscribed = false;
   #attempt = 0;
+  #wasCut = false;
 
   constructor(world: StandWorld, seen: Seen, gateway: StandObject, channel: string) {
     this.weight = world.weight;
@@ -102,10 +114,6 @@ export class StandClient implements ClientEnd {
     this.#gateway = gateway;
     this.#channel = channel;
     this.latencyMs = this.#random.between(clientMs.least, clientMs.most);
-  }
-
-  get place(): Place {
-    return this.#gateway.place;
   }
 
   get isSubscribed(): boolean {
@@ -144,6 +152,7 @@ export class StandClient implements ClientEnd {
   }
 
   closed(): void {
+    this.#wasCut = true;
     this.#comeBack();
   }
 
@@ -185,7 +194,7 @@ export class StandClient implements ClientEnd {
 
   #take({ numbers, offset }: ParsedPublications, atMs: number): void {
     if (numbers.length === 0) return;
-    this.#seen.take(numbers, this.weight, atMs);
+    this.#seen.take(numbers, this.weight, atMs, this.#wasCut);
     this.#offset = Math.max(this.#offset, offset);
   }
 

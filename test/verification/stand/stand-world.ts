@@ -4,7 +4,12 @@ import { limits } from "../../../src/limits.ts";
 import type { Thrown } from "../../../src/object/commit-queue.ts";
 import { ChannelHost } from "../../../src/object/channel-host.ts";
 import { GatewayHost } from "../../../src/object/gateway-host.ts";
-import type { CallAnswer, CallName, CallReply, CallRequest } from "../../../src/object/object-call.ts";
+import type {
+  CallAnswer,
+  CallName,
+  CallReply,
+  CallRequest,
+} from "../../../src/object/object-call.ts";
 import type { ObjectBounds } from "../../../src/object/part.ts";
 import { UsersHost } from "../../../src/object/users-host.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
@@ -72,7 +77,11 @@ export class StandWorld {
   }
 
   get objects(): readonly StandObject[] {
-    return [...this.gateways, ...this.channels, ...[...this.#homes.values()].map(({ object }) => object)];
+    return [
+      ...this.gateways,
+      ...this.channels,
+      ...[...this.#homes.values()].map(({ object }) => object),
+    ];
   }
 
   /** A gateway of a place, by its number there. */
@@ -81,7 +90,12 @@ export class StandWorld {
   }
 
   /** The backend publishes to a channel, and gets the answer's outcome. */
-  publish(channel: string, data: JsonText, backend: Place, answered: (isPublished: boolean) => void): void {
+  publish(
+    channel: string,
+    data: JsonText,
+    backend: Place,
+    answered: (isPublished: boolean) => void,
+  ): void {
     const operation: ChannelOperation = { method: "publish", request: { data, ...plain } };
     const { object } = this.#channel(channel);
     this.moments.at(this.moments.nowMs + oneWayMs(backend, object.place), () => {
@@ -183,7 +197,10 @@ export class StandWorld {
   #gateway(name: string, place: Place): Hosted<GatewayHost> {
     const known = this.#gateways.get(name);
     if (known !== undefined) return known;
-    const made: Hosted<GatewayHost> = { object: new StandObject(name, place, this), host: undefined };
+    const made: Hosted<GatewayHost> = {
+      object: new StandObject(name, place, this),
+      host: undefined,
+    };
     this.#gateways.set(name, made);
     made.object.sockets.serve(() => this.#gatewayHost(name));
     return made;
@@ -242,8 +259,7 @@ export class StandWorld {
     channel: (name) => this.#channelHost(name),
     gateway: (name) => this.#gatewayHost(name),
     home: (name) => this.#homeHost(name),
-    asked: (method) =>
-      this.requests.set(method, (this.requests.get(method) ?? 0) + 1),
+    asked: (method) => this.requests.set(method, (this.requests.get(method) ?? 0) + 1),
   };
 }
 
