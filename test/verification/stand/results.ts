@@ -19,6 +19,8 @@ export interface StandResults {
   readonly smallGateways: readonly RatedOutcome[];
   readonly manyChannels: RatedOutcome;
   readonly deploy: Return;
+  /** The same with half as many connections on a gateway. */
+  readonly deployHalf: Return;
   readonly placeGone: Return;
 }
 
@@ -55,6 +57,7 @@ export function runStand(seed: number, said: (line: string) => void): StandResul
       ),
     },
     deploy: deploy(million, 1),
+    deployHalf: deploy({ ...million, perGateway: usualPerGateway / 2 }, 1),
     placeGone: placeGone(million, 1, "eu", awayMs),
   };
 }

@@ -6,6 +6,7 @@ import { dollars, figure } from "../../../bench/results/figure.ts";
 import { markdownTable } from "../../../bench/results/table.ts";
 import { type Bill, billOf } from "../../../cli/cost/bill.ts";
 import { limits } from "../../../src/limits.ts";
+import { costsMs } from "./measured-costs.ts";
 import { placeNames, places } from "./places.ts";
 import { awayMs, type RatedOutcome, rates, type StandResults } from "./results.ts";
 import type { Outcome, Return } from "./scenarios.ts";
@@ -60,7 +61,7 @@ ${curves(results)
   .map(({ title, name }) => `![${title}](${name}.svg)`)
   .join("\n\n")}
 
-${sizeTable(results)}
+${sizeRows(results.oneChannel)}
 
 A thread with a share of 1 has no time left. A gateway doesn't fail then: what comes while a frame is on its way shares the
 next frame, and the channel's object waits with its next call for the gateway's answer.
@@ -81,18 +82,22 @@ ${manyText(results.manyChannels)}
 
 All objects lose their memory and all 1,000,000 connections at once, while a backend publishes once a second.
 
-${returnTable(results.deploy)}
+${returnTable([
+  ["5,000 on a gateway", results.deploy],
+  ["2,500 on a gateway", results.deployHalf],
+])}
 
 Each gateway registers with the channel once, and what its clients have missed is read for many of them together:
-${requestText(results.deploy.outcome)}. A client that has no reply after 5 s gives up and comes again, which costs its
-gateway the same a second time. So the last ones are late by the backoff of a second or third attempt, not by work.
+${requestText(results.deploy.outcome)}. Letting 5,000 clients in again takes a gateway's thread ${seconds(5_000 * costsMs.comingBack)}, and they come
+within a second. A client of centrifuge-js that has no reply after 5 s gives up and comes again, which costs its gateway the
+same a second time. So the last ones are late by the backoff of another attempt, not by work.
 
 ## A place goes away
 
 All gateways of \`eu\` are unreachable for ${figure(awayMs / 1_000)} s, with 300,000 connections. Then the platform runs them
 in \`na\`, with no memory. How long the platform takes for that is assumed.
 
-${returnTable(results.placeGone)}
+${returnTable([["", results.placeGone]])}
 
 The other places aren't delayed: their last client has the slowest publication after ${ms(results.placeGone.outcome.lastUncutMs)}. A
 gateway that doesn't answer keeps its own next call waiting, and nobody else's. ${figure(results.placeGone.outcome.counts.callsFailed)} calls failed. If the place of the
@@ -119,10 +124,6 @@ function rateTable(rated: readonly RatedOutcome[]): string {
     name,
     ...rated.map(({ outcome }) => cell(outcome)),
   ];
-  const each =
-    (count: (outcome: Outcome) => number) =>
-    (outcome: Outcome): string =>
-      figure(count(outcome) / outcome.seconds);
   const rows = [
     row(
       "calls between objects a second",
@@ -163,8 +164,9 @@ function rateTable(rated: readonly RatedOutcome[]): string {
   return markdownTable({ heads, rows, right: rated.map((_, index) => index + 1) });
 }
 
-function sizeTable({ oneChannel }: StandResults): string {
-  return sizeRows(oneChannel);
+/** Gives a count by the second. */
+function each(count: Measured): (outcome: Outcome) => string {
+  return (outcome) => figure(count(outcome) / outcome.seconds);
 }
 
 function sizeRows(rated: readonly RatedOutcome[]): string {
@@ -206,7 +208,7 @@ function bends({ oneChannel }: StandResults): string {
       : `**The channel's object** is at its end with ${figure(first.outcome.clients)} subscribers at ${figure(first.perSecond)} publications a second.`;
   return `${channel}
 
-**A gateway** with 5,000 subscribers of the channel sends a frame to all of them in ${ms(5_000 * 0.031)}, so ${figure(1 / (5 * 0.031))} frames a second
+**A gateway** with 5,000 subscribers of the channel sends a frame to all of them in ${ms(5_000 * costsMs.frame)}, so ${figure(1 / (5 * costsMs.frame))} frames a second
 are its end, whether the channel has 5,000 subscribers or a million. More publications share frames: nothing is lost, and a
 delivery waits for up to two frames. Who needs less sets \`client.connection_limit\` lower, and pays with a call for
 each further gateway.
@@ -219,7 +221,7 @@ a hop within the place. It isn't built, because no curve bends below 250,000 sub
 
 function manyText({ outcome, perSecond }: RatedOutcome): string {
   const { counts, published, clients, gateways } = outcome;
-  const each = (count: number): string => figure(count / published);
+  const mean = (count: number): string => figure(count / published);
   const bill = billed(outcome).total / published;
   return `The channels have nothing in common but their gateways, so ${figure(clients)} of them on ${gateways} gateways were run, with
 ${figure(perSecond)} publications a second, and the counts are those of a publication. Each channel's object is near its subscriber, and the backend in
@@ -228,37 +230,75 @@ L4), and after that the one at which the stream expires.
 
 | a publication | |
 | --- | ---: |
-| calls between objects | ${each(counts.callsMade)} |
-| rows written | ${each(counts.rowsWritten)} |
-| alarms set, with those of pings | ${each(counts.alarmsSet)} |
-| bytes between objects | ${each(counts.callBytes)} |
-| seconds awake, of all objects | ${each(counts.awakeSeconds)} |
+| calls between objects | ${mean(counts.callsMade)} |
+| rows written | ${mean(counts.rowsWritten)} |
+| alarms set, with those of pings | ${mean(counts.alarmsSet)} |
+| bytes between objects | ${mean(counts.callBytes)} |
+| seconds awake, of all objects | ${mean(counts.awakeSeconds)} |
 | half of them delivered after | ${ms(outcome.halfMs)} |
 | the last one after | ${ms(outcome.lastMs)} |
 | share of the busiest gateway's thread | ${percent(outcome.gatewayShare)} |
 | the bill of a million publications | ${dollars(bill * 1e6)} |`;
 }
 
-function returnTable({ outcome, ...back }: Return): string {
-  const { counts } = outcome;
-  const rows = [
-    ["half are back after", seconds(back.backMs.half)],
-    ["99 of 100", seconds(back.backMs.p99)],
-    ["the last one", seconds(back.backMs.last)],
-    ["attempts to connect", figure(back.connects)],
-    ["attempts given up after 5 s", figure(back.timeouts)],
-    ["clients that recovered what they had missed", figure(back.recovered)],
-    ["clients that couldn't", figure(back.unrecovered)],
-    ["publications that all have in the end", `${outcome.complete} of ${outcome.published}`],
-    ["calls between objects", figure(counts.callsMade)],
-    ["rows written", figure(counts.rowsWritten)],
-    ["alarms set", figure(counts.alarmsSet)],
-    ["messages from clients", figure(counts.messagesTaken)],
-    ["share of the busiest gateway's thread in the first 10 s", percent(back.gatewayShareAtFirst)],
-    ["share of the channel's thread in the first 10 s", percent(back.channelShareAtFirst)],
-    ["the bill of these two minutes", dollars(billed(outcome, back.connects).total)],
+function returnTable(named: readonly (readonly [string, Return])[]): string {
+  const row = (name: string, cell: (back: Return) => string): readonly string[] => [
+    name,
+    ...named.map(([, back]) => cell(back)),
   ];
-  return markdownTable({ heads: ["", ""], rows, right: [1] });
+  const counted = (count: (back: Return) => number) => (back: Return) => figure(count(back));
+  const rows = [
+    row("half are back after", ({ backMs }) => seconds(backMs.half)),
+    row("99 of 100", ({ backMs }) => seconds(backMs.p99)),
+    row("the last one", ({ backMs }) => seconds(backMs.last)),
+    row(
+      "attempts to connect",
+      counted(({ connects }) => connects),
+    ),
+    row(
+      "attempts given up after 5 s",
+      counted(({ timeouts }) => timeouts),
+    ),
+    row(
+      "clients that recovered what they had missed",
+      counted(({ recovered }) => recovered),
+    ),
+    row(
+      "clients that couldn't",
+      counted(({ unrecovered }) => unrecovered),
+    ),
+    row(
+      "publications that all have in the end",
+      ({ outcome }) => `${outcome.complete} of ${outcome.published}`,
+    ),
+    row(
+      "calls between objects",
+      counted(({ outcome }) => outcome.counts.callsMade),
+    ),
+    row(
+      "rows written",
+      counted(({ outcome }) => outcome.counts.rowsWritten),
+    ),
+    row(
+      "alarms set",
+      counted(({ outcome }) => outcome.counts.alarmsSet),
+    ),
+    row(
+      "messages from clients",
+      counted(({ outcome }) => outcome.counts.messagesTaken),
+    ),
+    row("share of the busiest gateway's thread in the first 10 s", (back) =>
+      percent(back.gatewayShareAtFirst),
+    ),
+    row("share of the channel's thread in the first 10 s", (back) =>
+      percent(back.channelShareAtFirst),
+    ),
+    row("the bill of these two minutes", ({ outcome, connects }) =>
+      dollars(billed(outcome, connects).total),
+    ),
+  ];
+  const heads = ["", ...named.map(([name]) => name)];
+  return markdownTable({ heads, rows, right: named.map((_, index) => index + 1) });
 }
 
 function requestText({ requests, gateways }: Outcome): string {

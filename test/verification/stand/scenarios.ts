@@ -114,8 +114,8 @@ export class Crowd {
       refused: this.refused,
       complete,
       counts,
-      calls: Object.fromEntries([...world.calls].sort()),
-      requests: Object.fromEntries([...world.requests].sort()),
+      calls: sorted(world.calls),
+      requests: sorted(world.requests),
       channelShare: shareOf(world.channels),
       gatewayShare: shareOf(world.gateways),
       halfMs: seen.delayMs(0.5),
@@ -206,7 +206,13 @@ function cut(size: Size, perSecond: number, place: Place | undefined, awayMs: nu
   const isGone = (object: StandObject): boolean => place === undefined || object.place === place;
   const gone = world.gateways.filter(isGone);
   for (const gateway of gone) gateway.isReachable = awayMs === 0;
-  world.deploy(isGone);
+  world.lose(isGone);
+  const before = new Map(world.objects.map((object) => [object, object.thread.busyMs]));
+  const shareAtFirst = (objects: readonly StandObject[]): number =>
+    Math.max(
+      0,
+      ...objects.map((object) => (object.thread.busyMs - (before.get(object) ?? 0)) / firstMs),
+    );
   if (awayMs > 0)
     moments.at(atMs + awayMs, () => {
       for (const gateway of gone) {
@@ -214,8 +220,9 @@ function cut(size: Size, perSecond: number, place: Place | undefined, awayMs: nu
         gateway.place = shelterPlace;
       }
     });
-  moments.passUntil(atMs + 10_000);
-  const first = crowd.outcome(15, size.clients);
+  moments.passUntil(atMs + firstMs);
+  const gatewayShareAtFirst = shareAtFirst(world.gateways);
+  const channelShareAtFirst = shareAtFirst(world.channels);
   moments.passUntil(atMs + 120_000);
   const back = [...seen.back].sort((one, other) => one.atMs - other.atMs);
   const all = back.reduce((sum, { clients }) => sum + clients, 0);
@@ -227,6 +234,7 @@ function cut(size: Size, perSecond: number, place: Place | undefined, awayMs: nu
     }
     return 0;
   };
+  // Five seconds before the cut, and two minutes after it.
   const outcome = crowd.outcome(125, size.clients);
   world.close();
   return {
@@ -236,8 +244,8 @@ function cut(size: Size, perSecond: number, place: Place | undefined, awayMs: nu
     recovered: seen.recovered,
     unrecovered: seen.unrecovered,
     backMs: { half: until(0.5), p99: until(0.99), last: until(1) },
-    gatewayShareAtFirst: first.gatewayShare,
-    channelShareAtFirst: first.channelShare,
+    gatewayShareAtFirst,
+    channelShareAtFirst,
   };
 }
 
@@ -256,6 +264,10 @@ function placeOfChannel(channel: string): Place {
   return placeNames.find((place) => channel.startsWith(`${place}-`)) ?? backendPlace;
 }
 
+function sorted(counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** The data of a publication, which begins with its number. */
 function dataOf(number: number): JsonText {
   const text = JSON.stringify(`${number}`.padEnd(payloadBytes - 2, "."));
@@ -270,5 +282,7 @@ const backendPlace: Place = "na";
 const shelterPlace: Place = "na";
 /** The data of a publication. */
 const payloadBytes = 100;
+/** For how long after a cut a thread's share is taken, ms. */
+const firstMs = 10_000;
 /** How long is waited for the last deliveries, ms. */
 const restMs = 30_000;

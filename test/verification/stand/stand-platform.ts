@@ -97,7 +97,7 @@ export class StandPlatform implements Platform {
   ): void => {
     const over = this.#object.thread.hold();
     this.#object.thread.spend(costsMs.callMade);
-    this.#object.world.call(this.#object, { name, to, request, waitMs }, (reply) => {
+    this.#object.world.carry(this.#object, { name, to, request, waitMs }, (reply) => {
       over();
       if (this.#isAlive) this.#object.event(0, () => done(reply));
     });

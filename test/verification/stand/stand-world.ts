@@ -109,7 +109,8 @@ export class StandWorld {
     });
   }
 
-  call<Name extends CallName>(
+  /** Carries a call and its answer between two objects. */
+  carry<Name extends CallName>(
     from: StandObject,
     { name, to, request, waitMs }: StandCall<Name>,
     done: (reply: CallReply<Name>) => void,
@@ -139,8 +140,8 @@ export class StandWorld {
     });
   }
 
-  /** All objects lose their memory and their sockets, as after a deploy. */
-  deploy(lost = (_: StandObject): boolean => true): void {
+  /** These objects lose their memory and their sockets, as after a deploy. */
+  lose(lost: (object: StandObject) => boolean): void {
     for (const all of [this.#gateways, this.#channels, this.#homes])
       for (const hosted of all.values()) {
         if (!lost(hosted.object)) continue;
