@@ -33,7 +33,7 @@ export interface RatedOutcome {
 export function runStand(seed: number, said: (line: string) => void): StandResults {
   const one = (clients: number, perGateway: number, perSecond: number): RatedOutcome => {
     const outcome = oneChannel(
-      { seed, clients, weight, perGateway },
+      { seed, clients, weight: clients < manyClients ? weight : coarseWeight, perGateway },
       perSecond,
       perSecond === 1 ? pingSeconds : measuredSeconds,
     );
@@ -76,8 +76,11 @@ export const rates = [1, 10, 100] as const;
 const sizes = [1_000, 5_000, 25_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000] as const;
 /** A slice of the hub. */
 const weight = 25;
+/** From so many subscribers on, where a slice of 4 ms instead of 0.8 ms makes no difference, but five times the sockets do. */
+const manyClients = 250_000;
+const coarseWeight = 125;
 /** The default of `client.connection_limit`. */
 const usualPerGateway = 5_000;
-const measuredSeconds = 10;
+const measuredSeconds = 5;
 /** At one publication a second, for as long as the interval of pings. */
 const pingSeconds = 25;

@@ -246,7 +246,6 @@ function returnTable(named: readonly (readonly [string, Return])[]): string {
     name,
     ...named.map(([, back]) => cell(back)),
   ];
-  const counted = (count: (back: Return) => number) => (back: Return) => figure(count(back));
   const rows = [
     row("half are back after", ({ backMs }) => seconds(backMs.half)),
     row("99 of 100", ({ backMs }) => seconds(backMs.p99)),
@@ -299,6 +298,11 @@ function returnTable(named: readonly (readonly [string, Return])[]): string {
   ];
   const heads = ["", ...named.map(([name]) => name)];
   return markdownTable({ heads, rows, right: named.map((_, index) => index + 1) });
+}
+
+/** Gives a count as a cell. */
+function counted(count: (back: Return) => number): (back: Return) => string {
+  return (back) => figure(count(back));
 }
 
 function requestText({ requests, gateways }: Outcome): string {
