@@ -6,6 +6,7 @@ import { completionCommand } from "./commands/completion.ts";
 import { systemCause } from "./configuration/text-file.ts";
 import { costCommand } from "./cost/cost.ts";
 import { deployCommand } from "./commands/deploy.ts";
+import { doctorCommand } from "./doctor/doctor.ts";
 import { disconnectCommand } from "./commands/disconnect.ts";
 import { eventsCommand } from "./commands/events.ts";
 import { historyCommand } from "./commands/history.ts";
@@ -14,6 +15,7 @@ import { inspectCommand } from "./commands/inspect.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { mapCommand } from "./commands/map.ts";
 import { migrateCommand } from "./migrate/migrate.ts";
+import { outboxCommand } from "./outbox/outbox.ts";
 import { presenceCommand } from "./commands/presence.ts";
 import { printable, printableOutput } from "./text/printable.ts";
 import { proveCommand } from "./commands/prove.ts";
@@ -51,7 +53,9 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     disconnectCommand(shell),
     whyCommand(shell),
     inspectCommand(shell),
+    doctorCommand(shell),
     eventsCommand(shell),
+    outboxCommand(shell),
     costCommand(shell),
     deployCommand(shell),
     migrateCommand(shell),

@@ -7,6 +7,7 @@ import {
   idleUsage,
   type PublicationCounts,
 } from "../../cli/cost/bill.ts";
+import { priceBeginning } from "../../cli/price-page/price-page.ts";
 import { dollars, figure } from "./figure.ts";
 import { Found } from "./judge.ts";
 import { secondsPerMonth } from "../../cli/cost/prices.ts";
@@ -15,7 +16,7 @@ import { spreadOf } from "./spread.ts";
 import { markdownTable } from "./table.ts";
 
 /**
- * The cost of a run's counts on Cloudflare, in dollars, as Markdown; undefined if the run counted nothing that Cloudflare
+ * The cost of a run's counts on Cloudflare, in dollars, as Markdown, after the beginning for people; undefined if the run counted nothing that Cloudflare
  * bills, or measured no time of a delivery.
  */
 export function billSection({ scenarios }: Results): string | undefined {
@@ -24,7 +25,7 @@ export function billSection({ scenarios }: Results): string | undefined {
   const secondsPerDelivery = deliverySeconds(found);
   if (counted.length === 0 || secondsPerDelivery === undefined) return undefined;
   return [
-    "# Cost on Cloudflare",
+    priceBeginning(),
     "[performance.md](../performance.md#cost-on-cloudflare) has the formula and what it assumes.",
     `Time awake: ${figure(secondsPerDelivery * 1_000_000)} µs a delivery, the longest that the run's channel sockets and gateways took of their processor; ${figure(1_000 * assumed.secondsPerPublication)} ms a publication for storage, and as much for each call.`,
     deliveryTable(counted, secondsPerDelivery),

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { priceBeginning } from "../../cli/price-page/price-page.ts";
 import { judge } from "./judge.ts";
 import { report } from "./report.ts";
 import { type Results, readResults, resultsFormat } from "./results.ts";
@@ -88,6 +89,7 @@ describe("the files of a run", () => {
     expect(page("fan-out")).toContain("2026-11-21, on 2 × P, 8 GiB, S; node 26. `npm run bench`");
     expect(page("targets")).toContain("| (a) A channel socket's fan-out");
     expect(page("wake")).toContain("It failed: it never woke");
+    expect(page("cost")).toContain(`-->\n\n${priceBeginning()}\n\n`);
     // 1 row for each publication at $1.00/M, and no requests but the backend's at $0.30/M, for 1,000 publications.
     expect(page("cost")).toMatch(
       /\| channel, 4 publishers \| 1,000 \| \$0\.0003 \| \$0 \| .* \| \$0\.001 \|/,

@@ -16,9 +16,18 @@ import { writeChanged } from "./write-changed.ts";
 
 /** The files of each project from which all others of the package are imported. */
 const entriesOfProjects = {
-  package: ["package/*.ts", "workers/exports.d.ts"],
+  package: ["package/*.ts", "workers/exports.d.ts", "workers/embedded/kept-publications.ts"],
   "package/react": ["package/react/index.ts"],
   "package/test": ["package/test/**/*.ts"],
+};
+
+/** What `dormouse-realtime/files` exports (package/files.d.ts): files of `public`. */
+const fileSets = {
+  consoleFiles: ["console.js", "console.css", "icon.svg", "rules.json"].map(
+    (name) => `console/${name}`,
+  ),
+  swaggerFiles: ["openapi.json", "swagger.html", "swagger.css"],
+  clientFiles: ["keepalive-websocket.js", "messagepack-centrifuge.js"],
 };
 
 buildModules(join(packageRoot, "dist", "lib"));
@@ -38,10 +47,27 @@ function buildModules(folder: string): void {
     // The compiler's declaration has each option's sentence, but neither its default nor its unit.
     const declaration = join(compiled, "src", "features", "options.d.ts");
     writeChanged(declaration, Buffer.from(configDeclaration()));
+    const files = join(compiled, "package", "files");
+    writeChanged(`${files}.js`, Buffer.from(filesModule(join(packageRoot, "public"))));
+    writeChanged(`${files}.d.ts`, readFileSync(join(packageRoot, "package", "files.d.ts")));
     replaceFiles(compiled, folder);
   } finally {
     rmSync(compiled, { recursive: true });
   }
+}
+
+/**
+ * The module of `dormouse-realtime/files`. Texts in a module are what every bundler takes, and what needs no folder of assets,
+ * of which a Worker has one at most.
+ *
+ * @param folder with the files that are served
+ */
+function filesModule(folder: string): string {
+  const sets = Object.entries(fileSets).map(([name, paths]) => {
+    const files = paths.map((path) => [`/${path}`, readFileSync(join(folder, path), "utf8")]);
+    return `export const ${name} = ${JSON.stringify(Object.fromEntries(files))};\n`;
+  });
+  return sets.join("");
 }
 
 /** Compiles entries with the options of a project, which for editors lists all files that it sees. */

@@ -4,18 +4,14 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { Command } from "commander";
 import { secretProblems, secretsIn } from "../../src/access/secrets.ts";
-import {
-  type ParsedConfig,
-  parseConfig,
-  parseConfigDocument,
-} from "../../src/config/parse-config.ts";
+import { type ParsedConfig, parseConfigDocument } from "../../src/config/parse-config.ts";
 import { secretUses } from "../../src/config/secret-uses.ts";
 import { readText } from "../configuration/document.ts";
 import { optionValue, variablesOf } from "../configuration/command-line.ts";
 import { developmentVariables } from "../configuration/development-variables.ts";
 import { oldNodeProblem } from "../node-version.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "../shell.ts";
-import { foundConfig, printReport, reportOn } from "./check.ts";
+import { checkedConfiguration, foundConfig, printReport } from "./check.ts";
 
 /** `dormouse deploy`: checks the environment that it deploys, and deploys it with the project's own wrangler. */
 export function deployCommand(shell: Shell): Command {
@@ -35,7 +31,7 @@ Examples:
   dormouse deploy --dry-run`,
     )
     .action(async (options: readonly string[]) => {
-      if (!isGood(options, shell)) {
+      if (!(await isGood(options, shell))) {
         shell.note("Nothing was deployed.");
         process.exitCode = exitCodes.refused;
         return;
@@ -54,13 +50,12 @@ function wranglerOf(shell: Shell): string {
 }
 
 /** Checks what these options deploy, and prints a report of it. */
-function isGood(options: readonly string[], shell: Shell): boolean {
+async function isGood(options: readonly string[], shell: Shell): Promise<boolean> {
   const file = optionValue(options, "--config", "-c");
-  const env = optionValue(options, "--env", "-e") ?? shell.environment["CLOUDFLARE_ENV"];
-  const chosen = env === undefined || env === "" ? {} : { env };
+  const env = optionValue(options, "--env", "-e");
+  const chosen = env === undefined ? {} : { env };
   const found = foundConfig(file, chosen, shell);
-  const parsed = parseConfig(found.input);
-  const report = reportOn(found, parsed, chosen, shell);
+  const { report, parsed } = await checkedConfiguration(found, chosen, shell);
   const variables = { ...found.variables, ...variablesOf(options) };
   const problems = [
     ...report.problems,
@@ -72,8 +67,8 @@ function isGood(options: readonly string[], shell: Shell): boolean {
 }
 
 /** The problems of secrets that are uploaded; those that the Worker has already can't be read. */
-function givenSecretProblems(parsed: ParsedConfig, source: object): readonly string[] {
-  const uses = secretUses(parsed.outcome === "config" ? parsed.config : undefined);
+function givenSecretProblems(parsed: ParsedConfig | undefined, source: object): readonly string[] {
+  const uses = secretUses(parsed?.outcome === "config" ? parsed.config : undefined);
   return secretProblems(secretsIn(source, uses), uses, false);
 }
 

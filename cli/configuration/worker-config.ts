@@ -10,6 +10,7 @@ import {
 } from "../../src/protocol/wire-value.ts";
 import { wranglerFiles } from "./wrangler.ts";
 import { environmentProblem } from "./environments.ts";
+import { type WorkerSettings, workerSettings } from "./worker-settings.ts";
 import { firstOf, readDocument } from "./document.ts";
 import { refusal, type Shell, usageFailure } from "../shell.ts";
 
@@ -33,6 +34,19 @@ export interface FoundConfig {
    * @param collectsMetrics whether the configuration switches metrics on
    */
   problems(collectsMetrics: boolean): readonly string[];
+  /** The Worker around the configuration; absent if the file isn't wrangler's. */
+  readonly worker?: FoundWorker;
+}
+
+/** What wrangler's file says of a Worker, in an environment. */
+export interface FoundWorker {
+  /** The environment; "" for the top level. */
+  readonly environment: string;
+  /** The path of the main module from the file's folder; undefined if the file names none. */
+  readonly main: string | undefined;
+  /** Whether the file has a command that makes the Worker's files. */
+  readonly isBuilt: boolean;
+  readonly settings: WorkerSettings;
 }
 
 /** Adds the options of {@link ConfigOptions} to a command. */
@@ -54,7 +68,8 @@ export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundC
   if (file === undefined) return undefined;
   const document = readDocument(file, shell);
   if (!isWranglers(document)) {
-    if (env !== undefined) throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
+    if (env !== undefined && env !== "")
+      throw usageFailure(`${file} isn't wrangler's, so it has no --env`);
     return { file, input: document, variables: {}, problems: () => [] };
   }
   const worker =
@@ -64,7 +79,24 @@ export function findConfig({ config, env }: ConfigOptions, shell: Shell): FoundC
   if (worker === undefined) throw usageFailure(unknown ?? `${file} has no environment ${env}`);
   const unbound = (collectsMetrics: boolean) => unboundObjects(worker, collectsMetrics);
   const variables = objectAt(worker, "vars") ?? {};
-  return { file, input: variables["config"], variables, problems: unbound };
+  return {
+    file,
+    input: variables["config"],
+    variables,
+    problems: unbound,
+    worker: foundWorker(file, env ?? "", { ...document, ...worker }),
+  };
+}
+
+/** @param merged the values of the environment, and of the top level those that it inherits */
+function foundWorker(file: string, environment: string, merged: JsonObject): FoundWorker {
+  const { main } = merged;
+  return {
+    environment,
+    main: typeof main === "string" ? main : undefined,
+    isBuilt: objectAt(merged, "build")?.["command"] !== undefined,
+    settings: workerSettings(file, merged),
+  };
 }
 
 /**

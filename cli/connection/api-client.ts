@@ -13,9 +13,16 @@ export type ApiAnswer =
   | { readonly outcome: "result"; readonly result: JsonObject }
   /** The call was refused, with the API's code and the server's detail, if it gave one. */
   | { readonly outcome: "error"; readonly code: number; readonly message: string }
-  /** The request wasn't taken as one of the API. */
-  | { readonly outcome: "status"; readonly status: number; readonly text: string }
+  /** The request wasn't taken as one of the API; with the server's detail, if it gave one. */
+  | {
+      readonly outcome: "status";
+      readonly status: number;
+      readonly text: string;
+      readonly detail?: string;
+    }
   | { readonly outcome: "unreachable"; readonly cause: string };
+
+type StatusAnswer = Extract<ApiAnswer, { outcome: "status" }>;
 
 /** A method of the API (src/access/operations.ts). */
 type CalledName = OperationName | "batch";
@@ -53,15 +60,25 @@ export class ApiClient {
   }
 
   /** Calls a method. */
-  async call<Name extends CalledName>(method: Name, params: ApiParams<Name>): Promise<ApiAnswer> {
+  call<Name extends CalledName>(method: Name, params: ApiParams<Name>): Promise<ApiAnswer> {
+    return this.post(method, requestBody(params));
+  }
+
+  /**
+   * Calls a method with a body that is written already.
+   *
+   * @param stop ends the request before it is answered
+   */
+  async post(method: CalledName, body: string, stop?: AbortSignal): Promise<ApiAnswer> {
+    const signals = [AbortSignal.timeout(waitMs), ...(stop === undefined ? [] : [stop])];
     let response: Response;
     let text: string;
     try {
       response = await fetch(`${this.address}/api/${method}`, {
         method: "POST",
         headers: { "Content-Type": "application/json", "X-API-Key": this.#key },
-        body: requestBody(params),
-        signal: AbortSignal.timeout(waitMs),
+        body,
+        signal: AbortSignal.any(signals),
         // A redirect could lead the key to another server.
         redirect: "manual",
       });
@@ -69,8 +86,7 @@ export class ApiClient {
     } catch (error) {
       return { outcome: "unreachable", cause: causeOf(error) };
     }
-    if (!response.ok && response.status !== 503)
-      return { outcome: "status", status: response.status, text };
+    if (!response.ok && response.status !== 503) return statusOf(response, text);
     return answerOf(response, text);
   }
 
@@ -94,7 +110,7 @@ export class ApiClient {
       case "error":
         return refusal(`the server answers ${answer.code}: ${answer.message}`);
       case "status":
-        return refusal(explained(answer.status, answer.text));
+        return refusal(explained(answer));
       case "unreachable":
         return new Failure(
           `${this.address} can't be reached: ${answer.cause}`,
@@ -104,16 +120,31 @@ export class ApiClient {
   }
 }
 
-function answerOf({ status, headers }: Response, text: string): ApiAnswer {
+function answerOf(response: Response, text: string): ApiAnswer {
   const body = parseObject(text);
   // A batch has no result around its replies.
   const result = body?.["replies"] === undefined ? body?.["result"] : body;
   if (result !== undefined && isJsonObject(result)) return { outcome: "result", result };
   const error = body?.["error"];
-  if (error === undefined || !isJsonObject(error)) return { outcome: "status", status, text };
-  const detail = headers.get("X-Dormouse-Error-Detail");
+  if (error === undefined || !isJsonObject(error)) return statusOf(response, text);
+  const detail = detailOf(response);
   const message = `${shown(error["message"])}${detail === null ? "" : ` (${detail})`}`;
   return { outcome: "error", code: Number(error["code"]), message };
+}
+
+function statusOf(response: Response, text: string): ApiAnswer {
+  const detail = detailOf(response);
+  return {
+    outcome: "status",
+    status: response.status,
+    text,
+    ...(detail !== null && { detail }),
+  };
+}
+
+/** The server's own word for a person on what is wrong. */
+function detailOf({ headers }: Response): string | null {
+  return headers.get("X-Dormouse-Error-Detail");
 }
 
 function parseObject(text: string): JsonObject | undefined {
@@ -125,18 +156,22 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-function explained(status: number, text: string): string {
+/** What an answer that isn't one of the API means. */
+export function explained({ status, text, detail }: StatusAnswer): string {
   switch (status) {
+    case 200:
+      return "what answers there isn't Dormouse's HTTP API (status 200)";
     case 401:
       return "the server refuses the key: API_KEY is another one there (status 401)";
     case 404:
-      return "the server doesn't know the method, or isn't Dormouse (status 404)";
+    case 405:
+      return `the server doesn't know the method, or isn't Dormouse: in a Worker of your own it is below a prefix, as in --url https://example.com/realtime (status ${status})`;
     case 413:
       return "the request is larger than the server takes (status 413)";
     case 503:
       return `the server isn't configured or is overloaded (status 503): ${text.trim().replaceAll("\n", "; ")}`;
     default:
-      return `the server answers with status ${status}`;
+      return `the server answers with status ${status}${detail === undefined ? "" : `: ${detail}`}`;
   }
 }
 

@@ -8,7 +8,9 @@ import {
   projectText,
   rewrite,
 } from "../configuration/project-file.ts";
+import { settingsReport, workerSettings } from "../configuration/worker-settings.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
+import { isJsonObject, type JsonObject } from "../../src/protocol/wire-value.ts";
 import { packageName } from "../../src/version.ts";
 import { refusal, type Shell, usageFailure } from "../shell.ts";
 import { type Additions, exportedClasses, isComplete, missingFrom } from "./additions.ts";
@@ -43,9 +45,13 @@ export function addToProject(
       `${folder} has none of ${wranglerFiles.join(", ")}: it is no project to add to`,
     );
   const file = projectFile(path, name, join(folder, name));
-  const document = new FilePart(parsedText(file.shown, file.text), file.shown);
+  const content = parsedText(file.shown, file.text);
+  const document = new FilePart(content, file.shown);
   const additions = missingFrom(document, environment);
-  const left = leftToDo(path, folder, document, additions);
+  const left = [
+    ...leftToDo(path, folder, document, additions),
+    ...settingsLeft(name, content, environment),
+  ];
   if (!isComplete(additions)) {
     const text = name.endsWith(".toml")
       ? editedToml(file, document, additions)
@@ -90,7 +96,11 @@ function leftToDo(
   { others }: Additions,
 ): readonly string[] {
   return [
-    ...packageLeft(join(path, "package.json"), join(folder, "package.json")),
+    ...packageLeft(
+      join(path, "package.json"),
+      join(folder, "package.json"),
+      document.at("build").at("command").text(),
+    ),
     ...exportsLeft(path, document.at("main").text()),
     ...others.map(
       (one) => `The environment ${one} inherits no bindings: dormouse init --existing --env ${one}`,
@@ -98,7 +108,27 @@ function leftToDo(
   ];
 }
 
-function packageLeft(path: string, shown: string): readonly string[] {
+/** What the Worker's settings lack (rule OW13), with the lines to write: they change the project's own code as well. */
+function settingsLeft(
+  file: string,
+  content: JsonObject,
+  environment: string | undefined,
+): readonly string[] {
+  const sections = content["env"];
+  const section =
+    environment !== undefined && sections !== undefined && isJsonObject(sections)
+      ? sections[environment]
+      : undefined;
+  const worker =
+    section !== undefined && isJsonObject(section) ? { ...content, ...section } : content;
+  const { problems, notes } = settingsReport(workerSettings(file, worker), undefined);
+  return [...problems, ...notes].map(
+    (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`,
+  );
+}
+
+/** @param build the command with which wrangler builds the Worker; undefined without one */
+function packageLeft(path: string, shown: string, build: string | undefined): readonly string[] {
   const content = isThere(path)
     ? parsedText(shown, projectText(path, shown, fileLimits.documentBytesMax).text)
     : {};
@@ -109,7 +139,21 @@ function packageLeft(path: string, shown: string): readonly string[] {
       .entries()
       .some(([name]) => name === packageName),
   );
-  return has ? [] : [`Install the package: npm install ${packageName}`];
+  const scripts = part
+    .at("scripts")
+    .entries()
+    .map(([, script]) => script.text());
+  const isChecked = [build, ...scripts].some((one) =>
+    /\bdormouse (?:check|deploy)\b/.test(one ?? ""),
+  );
+  return [
+    ...(has ? [] : [`Install the package: npm install ${packageName}`]),
+    ...(isChecked
+      ? []
+      : [
+          `Let npm run deploy refuse a mistake in the configuration: npm pkg set scripts.predeploy="dormouse check"`,
+        ]),
+  ];
 }
 
 /** @param main the main module's path in the project; undefined if the file names none */

@@ -187,6 +187,12 @@ export const metBounds: Readonly<Record<string, readonly MetBound[]>> = {
       remedy: "Nothing, or a smaller `max_batch_size`",
     },
     {
+      subject: "Payload of a row of an [outbox](outbox.md)",
+      value: "{rowBytesMax}",
+      seen: [result("the row is set aside with the reason")],
+      remedy: "Publish an address, or several rows",
+    },
+    {
       subject: "One answer with publications",
       value: "{answerBytesMax}",
       seen: [error("limitExceeded")],

@@ -15,6 +15,8 @@ import {
 import { neededSecrets } from "../configuration/needed-secrets.ts";
 import { olderOption } from "./older-options.ts";
 import { goBoolean } from "./go-value.ts";
+import { optionAt } from "./options.ts";
+import { type OutboxProcess, outboxProcess } from "./outbox-process.ts";
 import { above, nameIn, type Origins, readByKinds } from "./read-document.ts";
 import { parsePath, type Path, pathText, Tree } from "./tree.ts";
 
@@ -40,6 +42,8 @@ export interface Conversion {
   readonly rows: readonly Row[];
   /** Sentences about what is to be done, such as secrets that are missing or too short. */
   readonly todo: readonly string[];
+  /** The processes that publish the tables of outboxes. */
+  readonly outboxes: readonly OutboxProcess[];
 }
 
 /**
@@ -67,6 +71,7 @@ class Converter {
   readonly #bad: ReadonlyMap<string, string>;
   readonly #rows: Row[] = [];
   readonly #secrets: Record<string, string> = {};
+  readonly #outboxes: OutboxProcess[] = [];
   /** The paths of keys that stay although the configuration is invalid with them. */
   readonly #undecided = new Set<string>();
 
@@ -116,10 +121,39 @@ class Converter {
     const consumers = this.#tree.get(["consumers"]) ?? [];
     if (!isJsonArray(consumers)) return;
     for (const [index, consumer] of [...consumers.entries()].toReversed()) {
-      if (isJsonObject(consumer) && consumer["type"] === "cloudflare_queue") continue;
-      this.#drop(["consumers", index], "absent", "isn't a queue of Cloudflare, see docs/queue.md");
+      const type = isJsonObject(consumer) ? consumer["type"] : undefined;
+      if (type === "cloudflare_queue") continue;
+      if (isJsonObject(consumer) && type === "postgresql") this.#takeOutbox(index, consumer);
+      else
+        this.#drop(
+          ["consumers", index],
+          "absent",
+          "isn't a queue of Cloudflare, see docs/queue.md",
+        );
     }
     if (this.#tree.get(["consumers", 0]) === undefined) this.#tree.remove(["consumers"]);
+  }
+
+  /** A process beside the database does what a consumer of PostgreSQL does. */
+  #takeOutbox(index: number, consumer: JsonObject): void {
+    const path = ["consumers", index, "postgresql"];
+    const { enabled, postgresql = {} } = consumer;
+    if (enabled !== true) {
+      this.#drop(["consumers", index], "platform", "is off, or a default");
+      return;
+    }
+    for (const option of isJsonObject(postgresql) ? Object.keys(postgresql) : []) {
+      const place = [...path, option];
+      const problem = this.#bad.get(pathText(place));
+      if (optionAt(place) === undefined) this.#drop(place, "absent", "is unknown");
+      else if (problem !== undefined) this.#drop(place, "absent", problem);
+    }
+    const left = this.#tree.get(["consumers", index]) ?? {};
+    const others = this.#outboxes.length;
+    const file = `.dev.vars.outbox${others === 0 ? "" : `-${others + 1}`}`;
+    const place = this.#originOf(`consumers[${index}]`);
+    this.#outboxes.push(outboxProcess(isJsonObject(left) ? left : {}, file, place));
+    this.#drop(["consumers", index], "platform", "is dormouse outbox here, see docs/outbox.md");
   }
 
   #takeSection(name: string, value: JsonValue): void {
@@ -225,7 +259,8 @@ class Converter {
     const known = new Set(this.#rows.map(({ becomes }) => becomes));
     const rows = [...this.#rows, ...kept.filter(({ becomes }) => !known.has(becomes))];
     const todo = this.#todo(freshSecret);
-    return { config: this.#tree.root, secrets: this.#secrets, rows, todo };
+    const outboxes = this.#outboxes;
+    return { config: this.#tree.root, secrets: this.#secrets, rows, todo, outboxes };
   }
 
   /** Makes the secrets that Centrifugo didn't have, and lists what remains to be done. */
@@ -259,6 +294,7 @@ class Converter {
       ...made,
       ...headers,
       ...this.#console(),
+      ...this.#outboxes.flatMap((outbox) => outbox.todo),
     ];
   }
 

@@ -44,7 +44,8 @@ export function migrateCommand(shell: Shell): Command {
     .addHelpText(
       "after",
       `
-Writes wrangler.jsonc, and .dev.vars.migrated with the secrets, which only you may read. The table says of each key what
+Writes wrangler.jsonc, and .dev.vars.migrated with the secrets, which only you may read. Of a consumer of the type postgresql
+it makes the command line of dormouse outbox, and .dev.vars.outbox with its secrets. The table says of each key what
 became of it: a secret, done by the platform, not there, or kept. A key that Dormouse doesn't have, and that kept
 clients from something, stays in the file; the server refuses the configuration until you have decided. Of a compose file,
 the service of Centrifugo is read with its variables, env_file, flags and mounted configuration; what can't be read is named.
@@ -133,7 +134,7 @@ function checkOut(out: string, shell: Shell): void {
 
 /** Writes both files, and gives their names. Nothing is written if one of them exists. */
 function write(
-  { config, secrets }: Conversion,
+  { config, secrets, outboxes }: Conversion,
   { out, name, force }: MigrateOptions,
   shell: Shell,
 ): readonly string[] {
@@ -141,9 +142,6 @@ function write(
   const template = readDocument(join(packageRoot, "wrangler.toml"), shell);
   const toPackage = relative(folder, packageRoot).split(sep).join("/");
   const inPackage = (path: string) => (toPackage === "" ? path : `${toPackage}/${path}`);
-  const secretsText = secretsFile(secrets);
-  if (secretsText === undefined)
-    throw usageFailure("a secret has all three kinds of quotes, so that no file can hold it");
   const paths = {
     name,
     main: inPackage(workerModule),
@@ -152,7 +150,12 @@ function write(
   };
   const files = [
     { file: "wrangler.jsonc", text: workerFile("migrate", template, config, paths), mode: 0o644 },
-    { file: ".dev.vars.migrated", text: secretsText, mode: 0o600 },
+    { file: ".dev.vars.migrated", text: secretsText(secrets), mode: 0o600 },
+    ...outboxes.map(({ file, dsn }) => ({
+      file,
+      text: secretsText(outboxSecrets(secrets, dsn)),
+      mode: 0o600,
+    })),
   ].filter(({ text }) => text !== "");
   const taken = files.find(({ file }) => isThere(join(folder, file)));
   if (taken !== undefined && force !== true)
@@ -168,6 +171,25 @@ function write(
     })),
   );
   return files.map(({ file }) => join(out, file));
+}
+
+/** The secrets of a process beside a database: none of them is the Worker's alone, and the database's isn't the Worker's. */
+function outboxSecrets(
+  { API_KEY: key }: Conversion["secrets"],
+  dsn: string | undefined,
+): Readonly<Record<string, string>> {
+  return {
+    ...(key !== undefined && { API_KEY: key }),
+    ...(dsn !== undefined && { OUTBOX_DSN: dsn }),
+  };
+}
+
+/** @throws {Failure} if a file can't hold a secret */
+function secretsText(secrets: Readonly<Record<string, string>>): string {
+  const text = secretsFile(secrets);
+  if (text === undefined)
+    throw usageFailure("a secret has all three kinds of quotes, so that no file can hold it");
+  return text;
 }
 
 /** What needs a person comes last, where a terminal shows it: most of a table only says that all is well. */

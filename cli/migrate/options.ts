@@ -225,6 +225,22 @@ const untaken = `grpc_api webtransport uni_grpc opentelemetry graphite clickhous
 /** Sections without a switch, from which nothing is taken over. */
 const settings = "http_server log engine controller usage_stats node shutdown".split(" ");
 
+/** A consumer of the table of an outbox, which `dormouse outbox` does here. */
+const outbox = section(
+  {
+    boolean: "use_try_lock",
+    whole: "num_partitions* partition_select_limit*",
+    duration: "partition_poll_interval*",
+    text: "dsn outbox_table_name partition_notification_channel",
+  },
+  {
+    tls: section({
+      boolean: "enabled insecure_skip_verify",
+      text: "cert_pem key_pem server_ca_pem client_ca_pem server_name",
+    }),
+  },
+);
+
 /** The options of Centrifugo that Dormouse doesn't have. */
 const refused = options(
   { boolean: "enable_unreleased_features", text: "pid_file" },
@@ -261,6 +277,7 @@ const refused = options(
     debug: page,
     init: page,
     dev: switched,
+    consumers: sections(options({}, { postgresql: outbox })),
     ...Object.fromEntries(untaken.map((name) => [name, switched])),
     ...Object.fromEntries(settings.map((name) => [name, section({})])),
   },

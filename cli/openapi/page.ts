@@ -21,7 +21,7 @@ export function openApiPage(document: OpenApiDocument): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
-<link rel="stylesheet" href="/swagger.css">
+<link rel="stylesheet" href="swagger.css">
 </head>
 <body>
 <nav>
@@ -33,7 +33,7 @@ ${groups.map(navigationOf).join("\n")}
 <main id="top">
 <h1>${title} <small>${escaped(info.version)}</small></h1>
 ${proseOf(info.description)}
-<p>The same for programs: <a href="/openapi.json">openapi.json</a>, in the format OpenAPI ${escaped(document.openapi)}.</p>
+<p>The same for programs: <a href="openapi.json">openapi.json</a>, in the format OpenAPI ${escaped(document.openapi)}.</p>
 <p>Every request needs the API key, in the header <code>X-API-Key</code>, in <code>Authorization: apikey …</code> or in
 <code>?api_key=…</code>. The examples take it from the variable <code>$API_KEY</code> of the shell, and the address from
 <code>$DORMOUSE</code>.</p>

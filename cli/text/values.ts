@@ -31,6 +31,17 @@ export function durationSeconds(text: string): number {
   return Math.floor(parsed.ms / 1_000);
 }
 
+/** Parses a duration such as `300ms` or `1s`, in ms. */
+export function durationMs(min: number) {
+  return (text: string): number => {
+    const parsed = parseDuration(text);
+    if (parsed.outcome !== "bad" && parsed.ms >= min) return parsed.ms;
+    throw new InvalidArgumentError(
+      `It takes a duration of at least ${min}ms, such as 300ms or 1s.`,
+    );
+  };
+}
+
 /** A position in the stream of a channel. */
 export interface Position {
   readonly offset: number;

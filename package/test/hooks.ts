@@ -70,6 +70,13 @@ function row(hook: string, path: readonly string[], keys: JsonConfig = {}) {
   return { hook, path, keys: { ...keys, endpoint } };
 }
 
+/** The events with which the server keeps what is published. */
+export const keptEvents: JsonConfig = {
+  target: endpoint,
+  types: ["publication"],
+  keep: "336h",
+};
+
 /** The names of hooks as functions answer them, such as `onPublish`. */
 export const hookNames: readonly string[] = Object.keys(hookTable);
 
@@ -85,8 +92,7 @@ export function isHookName(name: string): name is keyof TestHooks {
  * @throws {DormouseTestError} for a hook that there isn't
  */
 export function testConfig(config: JsonConfig, hooks: TestHooks): JsonConfig {
-  const events = { target: endpoint, types: ["publication"], keep: "336h" };
-  let changed: JsonConfig = config["events"] === undefined ? { ...config, events } : config;
+  let changed: JsonConfig = { events: keptEvents, ...config };
   for (const name of Object.keys(hooks)) {
     if (!isHookName(name))
       throw new DormouseTestError(
@@ -100,10 +106,9 @@ export function testConfig(config: JsonConfig, hooks: TestHooks): JsonConfig {
   return changed;
 }
 
-/** Whether the server keeps events of publications; for a Worker of one's own that isn't known, and it says so itself. */
-export function keepsPublications(config: JsonConfig): boolean {
-  const { events } = config;
-  if (events === undefined) return true;
+/** Whether a server whose configuration has these events keeps those of publications; undefined if that isn't known. */
+export function keepsPublications(events: unknown): boolean | undefined {
+  if (events === undefined) return undefined;
   const types = sectionOf(events)["types"];
   return Array.isArray(types) && types.includes("publication");
 }

@@ -3,22 +3,28 @@
  * wrangler, which brings the runtime.
  */
 import { randomBytes } from "node:crypto";
-import { HookBackend, keepsPublications, testConfig } from "./hooks.ts";
+import { HookBackend, type JsonConfig, keepsPublications } from "./hooks.ts";
 import { Network } from "./network.ts";
 import { checkNodeVersion } from "./node-version.ts";
 import { Runtime } from "./runtime.ts";
+import { parseConfigVariable, projectOf, serverSetup } from "./server-setup.ts";
 import { checkStartOptions, type StartOptions } from "./start-options.ts";
-import { TestDormouse } from "./test-dormouse.ts";
+import { type TestBindings, TestDormouse } from "./test-dormouse.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
-import { workerModules } from "./worker-code.ts";
 
 export { DormouseTestError } from "./test-error.ts";
 export type { AskedQuestion, HookAnswer, HookAnswerer, HookQuestion, TestHooks } from "./hooks.ts";
-export type { ObjectKind, StartedObject } from "./runtime.ts";
+export type {
+  GivenBindings,
+  JsonValue,
+  ServiceFunction,
+  ServiceMethods,
+} from "./project/given-bindings.ts";
+export type { OwnObject, StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";
-export type { ClientOptions, TestDormouse } from "./test-dormouse.ts";
+export type { ClientOptions, TestBindings, TestDormouse } from "./test-dormouse.ts";
 export type { TokenClaims } from "./tokens.ts";
 
 /**
@@ -26,37 +32,31 @@ export type { TokenClaims } from "./tokens.ts";
  *
  * @throws {DormouseTestError} with the problems of the options and of the configuration
  */
-export async function startDormouse(options: StartOptions = {}): Promise<TestDormouse> {
+export async function startDormouse<Bindings extends object = TestBindings>(
+  options: StartOptions = {},
+): Promise<TestDormouse<Bindings>> {
   checkNodeVersion(process.versions.node);
   checkStartOptions(options);
-  const {
-    config = {},
-    hooks = {},
-    worker,
-    prefix = "",
-    variables,
-    port,
-    withinMs = testLimits.withinMs,
-  } = options;
+  const { hooks = {}, prefix = "", port, withinMs = testLimits.withinMs } = options;
   const backend = new HookBackend(hooks);
+  const project = projectOf(options);
   const secrets = {
     API_KEY: secret(),
     TOKEN_HMAC_SECRET_KEY: secret(),
     HOOK_SIGNING_SECRET: `whsec_${randomBytes(32).toString("base64")}`,
+    // Those of `.dev.vars`, with which the Worker's own code signs.
+    ...textsOf({ ...project?.worker.bindings }),
     ...options.secrets,
   };
-  const configured = worker === undefined ? { config: testConfig({ ...config }, hooks) } : {};
-  const runtime = await Runtime.start({
-    modules: await workerModules(worker),
-    // All clients have one address here, which would bound them together.
-    bindings: { CLIENT_ADDRESS_HEADER: "", ...configured, ...variables, ...secrets },
-    hooks: backend,
-  });
+  const setup = await serverSetup(options, project, backend);
+  const variables: JsonConfig = { ...setup.variables, ...secrets };
+  const runtime = await Runtime.start<Bindings>({ ...setup, variables }, project);
   try {
+    checkConfiguration(await runtime.configurationProblems());
     await checkHealth(runtime, prefix);
     const network = await Network.to(() => runtime.url, port);
     const { API_KEY: apiKey, TOKEN_HMAC_SECRET_KEY: tokenSecret } = secrets;
-    return new TestDormouse({
+    return new TestDormouse<Bindings>({
       runtime,
       network,
       backend,
@@ -64,7 +64,9 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
       tokenSecret,
       prefix,
       withinMs,
-      keepsPublications: keepsPublications({ ...config }),
+      keepsPublications: keepsPublications(
+        (await runtime.embeddedEvents()) ?? parseConfigVariable(variables["config"])?.["events"],
+      ),
     });
   } catch (error) {
     await runtime.stop();
@@ -72,13 +74,31 @@ export async function startDormouse(options: StartOptions = {}): Promise<TestDor
   }
 }
 
+/** The variables of a Worker that are texts. */
+function textsOf(variables: object): Readonly<Record<string, string>> {
+  const texts: [string, string][] = [];
+  for (const [name, value] of Object.entries(variables))
+    if (typeof value === "string") texts.push([name, value]);
+  return Object.fromEntries(texts);
+}
+
 function secret(): string {
   return randomBytes(32).toString("hex");
 }
 
+/**
+ * Before any request: the Worker's own code may stand before the server, and the server quotes no values.
+ *
+ * @throws {DormouseTestError} with the problems of a configuration that is in code
+ */
+function checkConfiguration(problems: readonly string[]): void {
+  if (problems.length > 0)
+    throw new DormouseTestError(`the server refuses to serve:\n${problems.join("\n")}`);
+}
+
 /** @throws {DormouseTestError} with what the server itself says of its configuration */
-async function checkHealth(runtime: Runtime, prefix: string): Promise<void> {
-  const response = await fetch(new URL(`${prefix}/health`, runtime.url));
+async function checkHealth({ url }: { readonly url: URL }, prefix: string): Promise<void> {
+  const response = await fetch(new URL(`${prefix}/health`, url));
   const text = await response.text();
   if (response.status === 503) throw new DormouseTestError(`the server refuses to serve:\n${text}`);
   if (!response.ok)

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Esbuild from "esbuild";
 import type * as Miniflare from "miniflare";
+import type * as Wrangler from "wrangler";
 import { DormouseTestError } from "./test-error.ts";
 
 /** The folder of this package, also for what was built of it. */
@@ -15,15 +16,25 @@ function folderAbove(path: string): string {
 }
 
 /**
- * What wrangler brings: the runtime that `wrangler dev` has, in the version of the project, so that tests run in what the
- * project is developed with.
+ * The runtime that `wrangler dev` has, in the version of the project, so that tests run in what the project is developed with.
  *
  * @throws {DormouseTestError} if wrangler isn't installed
  */
-export function broughtByWrangler(): {
-  readonly miniflare: typeof Miniflare;
-  readonly esbuild: typeof Esbuild;
-} {
+export function miniflareModule(): typeof Miniflare {
+  return requireOfWrangler()("miniflare");
+}
+
+/** The bundler of wrangler, as {@link miniflareModule}. */
+export function esbuildModule(): typeof Esbuild {
+  return requireOfWrangler()("esbuild");
+}
+
+/** Wrangler itself, as {@link miniflareModule}. It takes long to load: only what has a wrangler file needs it. */
+export function wranglerModule(): typeof Wrangler {
+  return requireOfWrangler()("wrangler");
+}
+
+function requireOfWrangler(): NodeJS.Require {
   const found = [join(process.cwd(), "package.json"), import.meta.url]
     .map((from) => wranglerFrom(from))
     .find((path) => path !== undefined);
@@ -31,8 +42,7 @@ export function broughtByWrangler(): {
     throw new DormouseTestError(
       "the test kit runs the server in the runtime of wrangler, which isn't installed: npm install --save-dev wrangler",
     );
-  const require = createRequire(pathToFileURL(found));
-  return { miniflare: require("miniflare"), esbuild: require("esbuild") };
+  return createRequire(pathToFileURL(found));
 }
 
 function wranglerFrom(from: string): string | undefined {

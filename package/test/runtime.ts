@@ -1,56 +1,44 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Miniflare, MiniflareOptions, V4MiniflareOptions } from "miniflare";
-import { type HookBackend, hooksBinding, type JsonConfig } from "./hooks.ts";
-import { broughtByWrangler } from "./packages.ts";
+import type { Miniflare } from "miniflare";
+import { miniflareModule } from "./packages.ts";
+import { callableObjects, callableService, type MethodCall } from "./project/callable-bindings.ts";
+import { applyMigrations } from "./project/d1-migrations.ts";
+import type { WranglerProject } from "./project/wrangler-file.ts";
+import { runtimeOptions, type RuntimeSetup, workerName } from "./runtime-options.ts";
+import type { ClockStep, OwnObject, RunningServer, StartedObject } from "./running-server.ts";
 import { DormouseTestError } from "./test-error.ts";
 import { testLimits } from "./test-limits.ts";
-import { kitText, type WorkerModules } from "./worker-code.ts";
-
-/** An object of the server that was started, and how often. */
-export interface StartedObject {
-  readonly kind: ObjectKind;
-  readonly name: string;
-  /** One more each time that the object has woken in the present runtime. */
-  readonly starts: number;
-}
-
-/** The kinds of objects, by the names of their bindings. */
-export type ObjectKind = "CHANNELS" | "GATEWAYS" | "USERS" | "METRICS";
-
-/** What {@link Runtime} runs. */
-export interface RuntimeSetup {
-  readonly modules: WorkerModules;
-  /** Variables and secrets, in JSON. */
-  readonly bindings: JsonConfig;
-  readonly hooks: HookBackend;
-}
-
-/** Where the clock is after a step, and how many alarms have rung. */
-interface ClockStep {
-  readonly nowMs: number;
-  readonly aheadMs: number;
-  readonly rung: number;
-}
 
 /** The Worker in the runtime, with its state in a folder of its own. */
-export class Runtime {
+export class Runtime<Bindings extends object> implements RunningServer<Bindings> {
   readonly #setup: RuntimeSetup;
+  readonly #project: WranglerProject | undefined;
   readonly #folder: string;
   readonly #miniflare: Miniflare;
   #url: URL;
+  #bindings: Bindings;
   #aheadMs = 0;
+  /** How often the state was thrown away: it is in another folder since. */
+  #wiped = 0;
   /** Also at the end of a process that is killed: the runtime ends it before anything else can be awaited. */
   readonly #clear = (): void => rmSync(this.#folder, { recursive: true, force: true });
 
-  static async start(setup: RuntimeSetup): Promise<Runtime> {
+  static async start<Bindings extends object>(
+    setup: RuntimeSetup,
+    project: WranglerProject | undefined,
+  ): Promise<Runtime<Bindings>> {
     const folder = mkdtempSync(join(tmpdir(), "dormouse-kit-"));
-    const { Miniflare: Started } = broughtByWrangler().miniflare;
-    const miniflare = new Started(optionsOf(setup, folder, 0));
+    const { Miniflare: Started } = miniflareModule();
+    const miniflare = new Started(runtimeOptions(setup, stateFolder(folder, 0), 0));
     try {
       await miniflare.ready;
-      return new Runtime(setup, folder, miniflare, await miniflare.unsafeGetDirectURL(workerName));
+      const url = await miniflare.unsafeGetDirectURL(workerName);
+      const bindings = await bindingsOf<Bindings>(setup, miniflare);
+      const runtime = new Runtime({ setup, project, folder, miniflare, url, bindings });
+      await runtime.#migrate();
+      return runtime;
     } catch (error) {
       await miniflare.dispose();
       rmSync(folder, { recursive: true, force: true });
@@ -58,11 +46,14 @@ export class Runtime {
     }
   }
 
-  private constructor(setup: RuntimeSetup, folder: string, miniflare: Miniflare, url: URL) {
+  private constructor(parts: RuntimeParts<Bindings>) {
+    const { setup, project, folder, miniflare, url, bindings } = parts;
     this.#setup = setup;
+    this.#project = project;
     this.#folder = folder;
     this.#miniflare = miniflare;
     this.#url = url;
+    this.#bindings = bindings;
     process.once("exit", this.#clear);
   }
 
@@ -76,6 +67,11 @@ export class Runtime {
     return this.#aheadMs;
   }
 
+  /** What the Worker's environment has, for the test: until the next deploy. */
+  get bindings(): Bindings {
+    return this.#bindings;
+  }
+
   /** All objects that were ever started. */
   objects(): Promise<readonly StartedObject[]> {
     return this.#control("objects");
@@ -85,11 +81,17 @@ export class Runtime {
    * Throws away an object's memory, and keeps its sockets, as the platform does with an object that is idle. Resolves when it
    * sleeps, also if it slept already.
    */
-  async evict({ kind, name }: Pick<StartedObject, "kind" | "name">): Promise<void> {
+  async evict({ kind, name, id = "" }: OwnObject): Promise<void> {
+    const { className } = this.#setup.objects.find(({ binding }) => binding === kind) ?? {};
+    if (className === undefined)
+      throw new DormouseTestError(
+        `evict: the Worker has no objects ${kind}; it has ${this.#setup.objects.map(({ binding }) => binding).join(", ")}`,
+      );
+    const object = name === undefined ? { id } : { name };
     try {
       // Again until it sleeps: what is under way may wake it once more.
       for (let tries = 0; tries < testLimits.evictions; tries++)
-        await this.#miniflare.unsafeEvictDurableObject(workerName, classNames[kind], { name });
+        await this.#miniflare.unsafeEvictDurableObject(workerName, className, object);
     } catch (error) {
       if (error instanceof Error && error.message.includes("not currently running")) return;
       throw error;
@@ -99,9 +101,18 @@ export class Runtime {
   /** Ends the runtime, and starts it again with the same state, as a deploy does with the objects. */
   async deploy(): Promise<void> {
     const objects = await this.objects();
-    await this.#miniflare.setOptions(optionsOf(this.#setup, this.#folder, this.#aheadMs));
-    this.#url = await this.#miniflare.unsafeGetDirectURL(workerName);
+    await this.#restart();
     await this.#control("know", objects);
+  }
+
+  /** A sentence for each problem of the configuration in the Worker's code; none if it has none. */
+  configurationProblems(): Promise<readonly string[]> {
+    return this.#control("configurationProblems");
+  }
+
+  /** The events of the configuration in the Worker's code; null if there is none. */
+  embeddedEvents(): Promise<object | null> {
+    return this.#control("embeddedEvents");
   }
 
   /** Sets the clock ahead up to a time, but no further than to the next alarm, and rings what is due then. */
@@ -111,9 +122,13 @@ export class Runtime {
     return step;
   }
 
-  /** Empties all objects, and ends their sockets. */
+  /** Forgets all state, and ends all connections. A Worker with databases or the like starts anew, on an empty disk. */
   async wipe(): Promise<void> {
-    await this.#control("wipe");
+    if (this.#setup.surroundings?.keepsState !== true) return this.#control("wipe");
+    const before = stateFolder(this.#folder, this.#wiped++);
+    await this.#restart();
+    rmSync(before, { recursive: true, force: true });
+    await this.#migrate();
   }
 
   async stop(): Promise<void> {
@@ -122,83 +137,78 @@ export class Runtime {
     this.#clear();
   }
 
-  async #control<Answer>(...call: readonly unknown[]): Promise<Answer> {
-    const response = await this.#miniflare.dispatchFetch("http://control.invalid/", {
-      method: "POST",
-      body: JSON.stringify(call),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new DormouseTestError(`the control of the runtime failed: ${text}`);
-    return JSON.parse(text);
+  async #restart(): Promise<void> {
+    const state = stateFolder(this.#folder, this.#wiped);
+    await this.#miniflare.setOptions(runtimeOptions(this.#setup, state, this.#aheadMs));
+    this.#url = await this.#miniflare.unsafeGetDirectURL(workerName);
+    this.#bindings = await bindingsOf(this.#setup, this.#miniflare);
+  }
+
+  async #migrate(): Promise<void> {
+    if (this.#project !== undefined)
+      await applyMigrations(this.#project, (name) =>
+        this.#miniflare.getD1Database(name, workerName),
+      );
+  }
+
+  #control<Answer>(...call: readonly unknown[]): Promise<Answer> {
+    return controlled(this.#miniflare, call);
   }
 }
 
-const workerName = "dormouse";
+interface RuntimeParts<Bindings> {
+  readonly setup: RuntimeSetup;
+  readonly project: WranglerProject | undefined;
+  readonly folder: string;
+  readonly miniflare: Miniflare;
+  readonly url: URL;
+  readonly bindings: Bindings;
+}
 
-const classNames: Readonly<Record<ObjectKind, string>> = {
-  CHANNELS: "ChannelObject",
-  GATEWAYS: "GatewayObject",
-  USERS: "UsersObject",
-  METRICS: "MetricsObject",
-};
+/** What the environment of the Worker under test has, for the test. */
+async function bindingsOf<Bindings extends object>(
+  { objects, given, surroundings }: RuntimeSetup,
+  miniflare: Miniflare,
+): Promise<Bindings> {
+  const bindings = await miniflare.getBindings<Record<string, object>>(workerName);
+  const kinds = new Set(objects.map(({ binding }) => binding));
+  const services = new Set([
+    ...given.services.keys(),
+    ...Object.keys({ ...surroundings?.options.serviceBindings }),
+  ]);
+  const call = (method: MethodCall) => calledMethod(miniflare, method);
+  const shown = Object.entries(bindings)
+    .filter(([name]) => !name.startsWith("DORMOUSE_TEST_"))
+    .map(([name, bound]) => {
+      if (kinds.has(name)) return [name, callableObjects(name, bound, call)];
+      return [name, services.has(name) ? callableService(name, bound, call) : bound];
+    });
+  return Object.fromEntries(shown);
+}
 
-const compatibilityDate = "2026-11-02";
+/** Lets the Worker under test call a method, and throws what the method throws. */
+async function calledMethod(miniflare: Miniflare, call: MethodCall): Promise<unknown> {
+  const { result, threw } = await controlled<MethodAnswer>(miniflare, ["call", call]);
+  if (threw !== undefined) throw Object.assign(new Error(threw.message), { name: threw.name });
+  return result;
+}
 
-function optionsOf(
-  { modules, bindings, hooks }: RuntimeSetup,
-  folder: string,
-  aheadMs: number,
-): MiniflareOptions {
-  const { convertV4MiniflareOptions, Response } = broughtByWrangler().miniflare;
-  const options: V4MiniflareOptions = {
-    host: "127.0.0.1",
-    port: 0,
-    cf: false,
-    logRequests: false,
-    resourcePersistencePath: folder,
-    workers: [
-      {
-        name: "control",
-        compatibilityDate,
-        modules: [{ type: "ESModule", path: "control.js", contents: kitText("control.js") }],
-        serviceBindings: { CONTROL: { name: workerName, entrypoint: "DormouseTestControl" } },
-      },
-      {
-        name: "backend",
-        compatibilityDate,
-        modules: [{ type: "ESModule", path: "backend.js", contents: kitText("backend.js") }],
-        serviceBindings: {
-          TEST: async (request) => {
-            const { pathname } = new URL(request.url);
-            const headers = new Headers([...request.headers]);
-            const { status, body } = await hooks.answer(pathname, await request.text(), headers);
-            return new Response(body === "" ? null : body, { status });
-          },
-        },
-      },
-      {
-        name: workerName,
-        compatibilityDate,
-        compatibilityFlags: ["no_web_socket_compression"],
-        modulesRoot: "/",
-        modules: Object.entries(modules).map(([name, text]) => ({
-          type: "ESModule",
-          path: `/${name}`,
-          contents: name === "clock.js" ? `globalThis.aheadAtStartMs = ${aheadMs};\n${text}` : text,
-        })),
-        bindings: JSON.parse(JSON.stringify(bindings)),
-        durableObjects: Object.fromEntries(
-          Object.entries(classNames).map(([binding, className]) => [
-            binding,
-            { className, useSQLite: true },
-          ]),
-        ),
-        serviceBindings: {
-          [hooksBinding]: "backend",
-        },
-        unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-      },
-    ],
-  };
-  return convertV4MiniflareOptions(options);
+interface MethodAnswer {
+  readonly result?: unknown;
+  readonly threw?: { readonly name: string; readonly message: string };
+}
+
+/** Asks the kit's control in the runtime. */
+async function controlled<Answer>(miniflare: Miniflare, call: readonly unknown[]): Promise<Answer> {
+  const response = await miniflare.dispatchFetch("http://control.invalid/", {
+    method: "POST",
+    body: JSON.stringify(call),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new DormouseTestError(`the control of the runtime failed: ${text}`);
+  return JSON.parse(text);
+}
+
+function stateFolder(folder: string, wiped: number): string {
+  return join(folder, `state-${wiped}`);
 }

@@ -1,4 +1,5 @@
 import type { JsonConfig, TestHooks } from "./hooks.ts";
+import type { GivenBindings } from "./project/given-bindings.ts";
 import { checkNumber, numberRules } from "./numbers.ts";
 import { DormouseTestError } from "./test-error.ts";
 
@@ -10,8 +11,20 @@ export interface StartOptions {
   readonly hooks?: TestHooks;
   /** Secrets by their names, where the test needs certain ones; all that the server needs have a value otherwise. */
   readonly secrets?: Readonly<Record<string, string>>;
-  /** The main module of a Worker of one's own that has the server in it. It brings its configuration and its hooks. */
+  /**
+   * The main module of a Worker of one's own that has the server in it; absent with `wrangler`: the `main` of that file. It
+   * brings its configuration and its hooks.
+   */
   readonly worker?: string;
+  /**
+   * The wrangler file whose bindings that Worker gets, simulated on this machine, with the secrets of `.dev.vars` and the
+   * migrations of D1. By default the one in the folder of `worker` or the nearest above; `false`: none.
+   */
+  readonly wrangler?: string | false;
+  /** The environment of that file, such as `staging`. */
+  readonly environment?: string;
+  /** Bindings of that Worker in place of those of the file: functions are other Workers, all else is a variable. */
+  readonly bindings?: GivenBindings;
   /** Where the server is in that Worker, such as `/realtime`. */
   readonly prefix?: string;
   /** Variables of that Worker. */
@@ -27,13 +40,16 @@ const optionNames: readonly string[] = [
   "hooks",
   "secrets",
   "worker",
+  "wrangler",
+  "environment",
+  "bindings",
   "prefix",
   "variables",
   "port",
   "withinMs",
 ] satisfies (keyof StartOptions)[];
 
-const ofOwnWorker = ["prefix", "variables"] as const;
+const ofOwnWorker = ["environment", "bindings", "prefix", "variables"] as const;
 const ofTheServer = ["config", "hooks"] as const;
 
 /** @throws {DormouseTestError} for options that aren't there, and for those that don't fit together */
@@ -43,10 +59,9 @@ export function checkStartOptions(options: StartOptions): void {
     throw new DormouseTestError(
       `startDormouse: there is no option ${unknown}; the options are ${optionNames.join(", ")}`,
     );
-  const [refused, why] =
-    options.worker === undefined
-      ? [ofOwnWorker, "is for a worker of one's own, which the option worker names"]
-      : [ofTheServer, "can't be given for a worker of one's own, which brings its own"];
+  const [refused, why] = !isOwnWorker(options)
+    ? [ofOwnWorker, "is for a worker of one's own, which the option worker names, or wrangler"]
+    : [ofTheServer, "can't be given for a worker of one's own, which brings its own"];
   const misplaced = refused.find((name) => options[name] !== undefined);
   if (misplaced !== undefined) throw new DormouseTestError(`startDormouse: ${misplaced} ${why}`);
   if (options.prefix !== undefined && !prefixShape.test(options.prefix))
@@ -54,6 +69,11 @@ export function checkStartOptions(options: StartOptions): void {
   for (const name of ["port", "withinMs"] as const)
     if (options[name] !== undefined)
       checkNumber(`startDormouse: ${name}`, options[name], numberRules[name]);
+}
+
+/** Whether options are for a Worker of one's own. */
+export function isOwnWorker({ worker, wrangler }: StartOptions): boolean {
+  return worker !== undefined || typeof wrangler === "string";
 }
 
 const prefixShape = /^(?:\/[^/?#]+)*$/;

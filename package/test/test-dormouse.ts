@@ -2,7 +2,7 @@ import type { Options } from "centrifuge";
 import { durationMs } from "./duration.ts";
 import type { AskedQuestion, HookBackend, TestHooks } from "./hooks.ts";
 import { Network } from "./network.ts";
-import type { Runtime, StartedObject } from "./runtime.ts";
+import type { OwnObject, RunningServer, StartedObject } from "./running-server.ts";
 import { checkCount } from "./numbers.ts";
 import type { TestClient, TestClientSetup, TestSubscription } from "./test-client.ts";
 import { DormouseTestError } from "./test-error.ts";
@@ -22,8 +22,8 @@ export interface ClientOptions {
 }
 
 /** The parts of a {@link TestDormouse}. */
-export interface TestDormouseSetup {
-  readonly runtime: Runtime;
+export interface TestDormouseSetup<Bindings extends object> {
+  readonly runtime: RunningServer<Bindings>;
   /** On which clients that the kit doesn't make reach the server. */
   readonly network: Network;
   readonly backend: HookBackend;
@@ -31,23 +31,41 @@ export interface TestDormouseSetup {
   readonly tokenSecret: string;
   readonly prefix: string;
   readonly withinMs: number;
-  /** Whether the server keeps what was published, for {@link TestDormouse.published}. */
-  readonly keepsPublications: boolean;
+  /** Whether the server keeps what was published, for {@link TestDormouse.published}; undefined if the kit can't know. */
+  readonly keepsPublications: boolean | undefined;
+}
+
+/** What the environment of a Worker has, for a test that says no type of it. */
+export interface TestBindings {
+  readonly [name: string]: unknown;
 }
 
 /** A server for tests: the production server with its real objects, and what may happen to it. */
-export class TestDormouse {
-  readonly #setup: TestDormouseSetup;
+export class TestDormouse<Bindings extends object = TestBindings> {
+  readonly #setup: TestDormouseSetup<Bindings>;
   readonly #clients = new Set<TestClient>();
   #lateMs = 0;
 
-  constructor(setup: TestDormouseSetup) {
+  constructor(setup: TestDormouseSetup<Bindings>) {
     this.#setup = setup;
   }
 
-  /** Where the server is, such as `http://127.0.0.1:8787`; the same after a deploy. */
+  /** Where the server is, such as `http://127.0.0.1:8787/realtime`, with the prefix; the same after a deploy. */
   get url(): string {
-    return `${this.#setup.network.address}${this.#setup.prefix}`;
+    return `${this.origin}${this.#setup.prefix}`;
+  }
+
+  /** Where the Worker is, such as `http://127.0.0.1:8787`, without the prefix; the same after a deploy. */
+  get origin(): string {
+    return this.#setup.network.address;
+  }
+
+  /**
+   * What the Worker's environment has: its databases, namespaces, buckets, queues, objects, services and variables. Take them
+   * from here each time: those of before a deploy or a reset can't be used any more.
+   */
+  get env(): Bindings {
+    return this.#setup.runtime.bindings;
   }
 
   /** Where clients of one's own connect. */
@@ -119,24 +137,36 @@ export class TestDormouse {
   /**
    * The data of all publications of a channel since the start or the last reset, whoever published them.
    *
-   * @throws {DormouseTestError} if the configuration has `events` of its own, without those of publications
+   * @throws {DormouseTestError} if the configuration has `events` of its own, without those of publications, or none, in a module
+   *   that was built with a server of its own
    */
   async published(channel: string): Promise<readonly unknown[]> {
-    if (!this.#setup.keepsPublications)
+    if (this.#setup.keepsPublications === false)
       throw new DormouseTestError(
         'published: the configuration has events without "publication" in their types: add it, or leave events out',
       );
     const published: unknown[] = [];
     for (let since: number | undefined; ;) {
-      const { events } = await this.api("events", {
-        object: `channel/${channel}`,
-        limit: eventsMax,
-        ...(since !== undefined && { since }),
-      });
+      const { events } = await this.#eventsOf(channel, since);
       const page: readonly PublicationEvent[] = Array.isArray(events) ? events : [];
       for (const { type, data } of page) if (type === "publication") published.push(data);
       since = page.at(-1)?.number;
       if (page.length < eventsMax) return published;
+    }
+  }
+
+  async #eventsOf(channel: string, since: number | undefined) {
+    try {
+      return await this.api("events", {
+        object: `channel/${channel}`,
+        limit: eventsMax,
+        ...(since !== undefined && { since }),
+      });
+    } catch (error) {
+      if (this.#setup.keepsPublications !== undefined) throw error;
+      throw new DormouseTestError(
+        `published: this Worker's module was built, or leaves events out, so that the kit can't add them: its configuration needs events with "publication" (${String(error)})`,
+      );
     }
   }
 
@@ -195,10 +225,12 @@ export class TestDormouse {
    * Evicts a channel's object and the gateways, which hold the clients' sockets: their memory is thrown away, their sockets
    * and their storage stay. They wake when they are needed.
    *
+   * @param channel or an object of the Worker's own, by the name of its binding and its own name; nothing else is evicted then
    * @throws {DormouseTestError} if the channel has no object, because nobody has used it
    */
-  async evict(channel: string): Promise<void> {
+  async evict(channel: string | OwnObject): Promise<void> {
     const { runtime } = this.#setup;
+    if (typeof channel === "object") return runtime.evict(channel);
     const objects = await runtime.objects();
     const channels = objects.filter(({ kind }) => kind === "CHANNELS");
     if (!channels.some(({ name }) => name === channel))

@@ -1,20 +1,72 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { broughtByWrangler, isClone, packageFolder, packageText } from "./packages.ts";
+import { join } from "node:path";
+import { esbuildModule, isClone, packageFolder, packageText } from "./packages.ts";
 import { workerBuild } from "./worker-build.ts";
-import { DormouseTestError } from "./test-error.ts";
 
-/** The modules of the Worker under test, by their names; the first one is the main module. */
-export type WorkerModules = Readonly<Record<string, string>>;
+/** The modules of a Worker in miniflare; the first one is the main module. */
+export type WorkerModules = readonly WorkerModule[];
+
+interface WorkerModule {
+  readonly type: "ESModule" | "Text" | "Data" | "CompiledWasm";
+  readonly path: string;
+  readonly contents: string | Uint8Array<ArrayBuffer>;
+}
+
+/** A class of objects, and the name of a binding that has them. */
+export interface BoundClass {
+  readonly binding: string;
+  readonly className: string;
+}
+
+/** The objects of the server that stands alone. */
+export const serverObjects: readonly BoundClass[] = [
+  { binding: "CHANNELS", className: "ChannelObject" },
+  { binding: "GATEWAYS", className: "GatewayObject" },
+  { binding: "USERS", className: "UsersObject" },
+  { binding: "METRICS", className: "MetricsObject" },
+];
 
 /**
- * The server as it is deployed, or a Worker of one's own, with the control of the kit around it.
+ * The code of the server, or of a Worker of one's own, with the control of the kit around it.
  *
- * @param main the main module of a Worker of one's own, from the working directory
+ * @param objects whose classes it exports
+ * @param aheadMs how far its clock is ahead of this machine's
  */
-export async function workerModules(main?: string): Promise<WorkerModules> {
-  const code = main === undefined ? await serverCode() : await bundled(ownModule(main));
-  return { "kit.js": kitText("kit.js"), "clock.js": kitText("clock.js"), "server.js": code };
+export function controlledModules(
+  code: string,
+  objects: readonly BoundClass[],
+  aheadMs: number,
+): WorkerModules {
+  const clock = `globalThis.aheadAtStartMs = ${aheadMs};\n${kitText("clock.js")}`;
+  const texts = {
+    "main.js": mainText(objects),
+    "clock.js": clock,
+    "kit.js": kitText("kit.js"),
+    "server.js": code,
+  };
+  return Object.entries(texts).map(([name, contents]) => ({
+    type: "ESModule",
+    path: `/${name}`,
+    contents,
+  }));
+}
+
+/** The main module: all that the server exports, with its objects observed. The clock is set before anything reads it. */
+function mainText(objects: readonly BoundClass[]): string {
+  // A class that has two bindings is counted by the first one.
+  const classes = new Map(objects.toReversed().map((one) => [one.className, one.binding]));
+  return [
+    `import "./clock.js";`,
+    `import { observed } from "./kit.js";`,
+    `import * as server from "./server.js";`,
+    `export * from "./server.js";`,
+    `export { DormouseTestControl } from "./kit.js";`,
+    `export default server.default;`,
+    ...Array.from(
+      classes,
+      ([name, binding]) =>
+        `export class ${name} extends observed(server.${name}, ${JSON.stringify(binding)}) {}`,
+    ),
+  ].join("\n");
 }
 
 /** The code of a module that the kit runs beside the Worker under test. */
@@ -26,21 +78,16 @@ export function kitText(name: string): string {
 
 let built: Promise<string> | undefined;
 
-function serverCode(): Promise<string> {
+/** The code of the server as it is deployed. */
+export function serverCode(): Promise<string> {
   if (!isClone) return Promise.resolve(packageText("dist", "test", "server.js"));
-  built ??= bundled(join(packageFolder, "workers", "edge.ts"));
+  built ??= builtServer();
   return built;
 }
 
-function ownModule(main: string): string {
-  const path = resolve(main);
-  if (!existsSync(path)) throw new DormouseTestError(`worker: there is no file ${path}`);
-  return path;
-}
-
-async function bundled(entry: string): Promise<string> {
-  const { outputFiles } = await broughtByWrangler().esbuild.build({
-    entryPoints: [entry],
+async function builtServer(): Promise<string> {
+  const { outputFiles } = await esbuildModule().build({
+    entryPoints: [join(packageFolder, "workers", "edge.ts")],
     ...workerBuild,
   });
   return outputFiles[0]?.text ?? "";

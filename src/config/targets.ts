@@ -43,3 +43,28 @@ export interface Target {
   readonly key: string;
   readonly endpoint: HookEndpoint | QueueTarget;
 }
+
+/** The binding by which the configuration of a Worker of one's own means that Worker's functions. */
+export const functionsBinding = "DORMOUSE_FUNCTIONS";
+
+/**
+ * The problems of bindings that the configuration names and that aren't there (rule A8).
+ *
+ * @param isBound whether a binding is there, and of the kind that is needed
+ * @returns a sentence for each; none if the Worker has all of them
+ */
+export function unboundTargets(
+  targets: readonly Target[],
+  isBound: (kind: "queue" | "service", binding: string) => boolean,
+): readonly string[] {
+  return targets.flatMap(({ key, endpoint }) => {
+    if (endpoint.kind === "url") return [];
+    const { kind, binding } = endpoint;
+    if (isBound(kind, binding)) return [];
+    const [what, where] =
+      kind === "queue" ? ["queue", "[[queues.producers]]"] : ["Worker", "[[services]]"];
+    return [
+      `binding ${binding} to the ${what} that ${key} names is missing: add it to ${where} in wrangler.toml`,
+    ];
+  });
+}

@@ -3,10 +3,16 @@ import type { Env } from "../platform/env.ts";
 
 /** What a Worker of one's own binds for its real-time layer, beside its own. Secrets are strings of the same environment. */
 export interface RealtimeBindings {
-  readonly CHANNELS: DurableObjectNamespace;
-  readonly GATEWAYS: DurableObjectNamespace;
-  readonly USERS: DurableObjectNamespace;
+  readonly CHANNELS: RealtimeObjects;
+  readonly GATEWAYS: RealtimeObjects;
+  readonly USERS: RealtimeObjects;
 }
+
+/**
+ * The namespace of a class of objects, whatever is known of the class: the `Env` of `wrangler types` says `ChannelObject`, and
+ * for older compilers a namespace with a class is none without.
+ */
+type RealtimeObjects = Pick<DurableObjectNamespace, "idFromName" | "newUniqueId">;
 
 /** Whether an environment has the objects; what they are called, only the platform knows. */
 export function isBound(env: object): env is Env {

@@ -8,16 +8,22 @@ import {
 } from "../../src/api/answers.ts";
 import { parseBatch } from "../../src/api/batch.ts";
 import { entriesOf } from "../../src/api/command.ts";
-import { parseNamed } from "../../src/api/methods.ts";
+import { parseNamed, unknownMethodDetail } from "../../src/api/methods.ts";
+import { isCommandName } from "../../src/api/operations.ts";
 import { errorCodes } from "../../src/protocol/codes.ts";
 import { callObjects } from "../http/api.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import { type PlacedObjects, placeObjects } from "../platform/placed-env.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import type { ApiResults } from "./api-types.ts";
-import type { BatchCommand, BatchReplies } from "./realtime-methods.ts";
+import type {
+  BatchCommand,
+  BatchReplies,
+  BatchRequest,
+  RealtimeOutcome,
+} from "./realtime-methods.ts";
 import { isBound, unboundIn } from "./bindings.ts";
-import { RealtimeError } from "./realtime-error.ts";
+import { errorValue, RealtimeError } from "./realtime-error.ts";
 
 /**
  * Carries out a command of the HTTP API without HTTP, with the same parsers, calls and answers.
@@ -35,7 +41,7 @@ export async function carryOut<Name extends CommandName>(
   key: ApiKey,
 ): Promise<ApiResults[Name]> {
   const { config, placed, caller } = await callingOf(env, name, key);
-  const parsed = parseNamed(name, JSON.stringify(params), caller);
+  const parsed = parseNamed(name, textOf(name, params, key), caller);
   if (parsed.outcome === "malformed")
     throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
   const called = await callObjects({ env: placed, config }, entriesOf(parsed.command), name);
@@ -54,12 +60,12 @@ export async function carryOut<Name extends CommandName>(
  */
 export async function carryOutBatch<Commands extends readonly BatchCommand[]>(
   env: object,
-  commands: Commands,
+  request: BatchRequest<Commands>,
   key: ApiKey,
 ): Promise<BatchReplies<Commands>> {
   const name = "batch";
   const { config, placed, caller } = await callingOf(env, name, key);
-  const parsed = parseBatch(JSON.stringify({ commands }), caller);
+  const parsed = parseBatch(textOf(name, request, key), caller);
   if (parsed.outcome === "malformed")
     throw refusal(name, key, { error: errorCodes.badRequest, detail: parsed.detail });
   if (parsed.outcome === "refused") throw refusal(name, key, parsed);
@@ -73,6 +79,41 @@ export async function carryOutBatch<Commands extends readonly BatchCommand[]>(
   });
   const replies: BatchReplies<Commands> = JSON.parse(`[${texts.join(",")}]`);
   return replies;
+}
+
+/**
+ * Carries out a command, or `batch`, for another Worker, which knows what its binding's type says and may send anything.
+ *
+ * @returns the result, or the error as a value
+ */
+export async function outcomeOf(
+  env: object,
+  name: string,
+  params: object,
+  key: ApiKey,
+): Promise<RealtimeOutcome<object>> {
+  try {
+    if (name === "batch") return { result: await carryOutBatch(env, params, key) };
+    if (!isCommandName(name))
+      throw refusal("outcome", key, {
+        error: errorCodes.methodNotFound,
+        detail: unknownMethodDetail(name),
+      });
+    return { result: await carryOut(env, name, params, key) };
+  } catch (error) {
+    if (!(error instanceof RealtimeError)) throw error;
+    return { error: errorValue(error) };
+  }
+}
+
+/** The JSON of a request. @throws RealtimeError if it can't be written, such as a BigInt */
+function textOf(name: CalledName, params: object, key: ApiKey): string {
+  try {
+    return JSON.stringify(params);
+  } catch {
+    const detail = "a part of the request can't be written as JSON";
+    throw refusal(name, key, { error: errorCodes.badRequest, detail });
+  }
 }
 
 /** What commands need. @throws RealtimeError if the Worker isn't configured, or its objects may not be used */
@@ -94,7 +135,7 @@ async function callingOf(env: object, name: CalledName, key: ApiKey) {
   };
 }
 
-type CalledName = CommandName | "batch";
+type CalledName = CommandName | "batch" | "outcome";
 
 /** The error of a command, which is in the log as well (rule A13). */
 function refusal(
@@ -106,7 +147,13 @@ function refusal(
   const rule = code === errorCodes.permissionDenied.code ? "A14" : "W1";
   const reason = detail ?? message;
   noteRefusal({ refused: `api ${name}`, rule, reason, code, key: key.name }, undefined);
-  return new RealtimeError(code, message, detail, temporary);
+  const told = `${code}: ${message}${detail === undefined ? "" : `: ${detail}`}`;
+  return new RealtimeError({
+    message: told,
+    code,
+    ...(detail !== undefined && { detail }),
+    isTemporary: temporary,
+  });
 }
 
 /** The error where the objects may not be used (rule PL4), which is only for now while the record doesn't answer. */

@@ -1,17 +1,20 @@
-import { exports } from "cloudflare:workers";
 import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
-import { missingClasses } from "../../src/contract/bindings.ts";
+import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
 import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
+import { runtimeProblems } from "./runtime-problems.ts";
+import { tellChecker } from "./tell-checker.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
+import { fileIn, type PackageFiles } from "./files.ts";
+import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
 import {
   type ConnectHookResult,
   functionsService,
@@ -23,7 +26,7 @@ import {
   type BatchReplies,
   broadcastRequest,
   type JsonData,
-  methodNames,
+  type MethodName,
   type Methods,
   publishRequest,
   type PublishOptions,
@@ -42,6 +45,13 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
   readonly config?: DormouseConfig;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
+  /**
+   * Whether the console is open to whoever sends a request, as the Worker's own middleware knows it: only to whom it gives
+   * `true`. Then there is no password, and the console is on unless the configuration says otherwise.
+   */
+  readonly console?: (context: Context<Bound>) => OperatorAnswer | Promise<OperatorAnswer>;
+  /** What the Worker serves below the prefix, such as `[consoleFiles]`, from `dormouse-realtime/files`. Absent: no pages. */
+  readonly files?: readonly PackageFiles[];
 }
 
 /**
@@ -54,6 +64,17 @@ export type Visitor = string | ConnectHookResult | null | undefined;
 export interface Realtime<Bound extends BoundEnv> extends Methods<[env: RealtimeBindings]> {
   /** For `app.route(prefix, realtime.app)`. */
   readonly app: HonoBase<Bound>;
+  /**
+   * The same without hono: answers what is asked for below the prefix, and leaves everything else to the Worker, as in
+   * `realtime.fetch(request, env, ctx) ?? new Response("not found", { status: 404 })`.
+   *
+   * @returns the answer, or undefined at once if the address isn't below the prefix
+   */
+  readonly fetch: (
+    request: Request,
+    env: Bound["Bindings"],
+    ctx: ExecutionContext,
+  ) => Promise<Response> | undefined;
   /** The consumer of the configuration's queues: `export default { fetch: app.fetch, queue: realtime.queue }`. */
   readonly queue: (batch: MessageBatch, env: RealtimeBindings) => Promise<void>;
   /**
@@ -97,19 +118,34 @@ export interface Realtime<Bound extends BoundEnv> extends Methods<[env: Realtime
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
-  const { prefix, config = {}, user } = options;
+  const { prefix, config = {}, user, console: mayOperate, files = [] } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
     throw new Error(
       'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
     );
   const hooks = functionsService(options);
-  embed({
-    config: withFunctions(config, options),
+  const operators: Operators = new WeakMap();
+  const admitsOperator = async (request: Request) => (await operators.get(request)?.()) === true;
+  const said = {
+    config: withFunctions(mayOperate === undefined ? config : withConsole(config), options),
     knowsUsers: user !== undefined,
+    knowsOperators: mayOperate !== undefined,
+  };
+  embed({
+    ...said,
     ...(hooks && { hooks }),
+    prefix,
+    file: (path) => fileIn(files, prefix, path),
+    ...(mayOperate && { admitsOperator }),
   });
+  tellChecker(said);
+  const app = mounted(options, operators);
   return {
-    app: mounted(prefix, user),
+    app,
+    fetch: (request, env, ctx) =>
+      isBelow(prefix, new URL(request.url).pathname)
+        ? Promise.resolve(app.fetch(request, env, ctx))
+        : undefined,
     queue: async (batch, env) => {
       if (!isBound(env)) throw new Error(unboundIn(env).join("; "));
       await takeMessages(batch, env);
@@ -118,9 +154,16 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
     broadcast: (env, channels, data, more) =>
       carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
-    batch: (env, commands) => carryOutBatch(env, commands, ownKey),
+    batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
     ...ownMethods(),
   };
+}
+
+/** The names of all methods but publish and broadcast, which have forms of their own. */
+function methodNames(): readonly MethodName[] {
+  return operationNames().filter(
+    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
+  );
 }
 
 /** The Worker's own code may do everything. */
@@ -134,29 +177,38 @@ function ownMethods(): Methods<[env: RealtimeBindings]> {
   return Object.fromEntries(methods);
 }
 
+/** What asks whether a request is an operator's, by the requests as the inner app gets them. */
+type Operators = WeakMap<Request, () => Promise<boolean>>;
+
 /** The app of the server that stands alone, below a prefix. */
 function mounted<Bound extends BoundEnv>(
-  prefix: string,
-  user: RealtimeOptions<Bound>["user"],
+  { prefix, user, console: mayOperate }: RealtimeOptions<Bound>,
+  operators: Operators,
 ): HonoBase<Bound> {
   const app = new HonoBase<Bound>({ router: new TrieRouter() });
   // Created by the first request, because an isolate that starts only for an object doesn't need it.
   let inner: ReturnType<typeof createApp> | undefined;
-  let unexported: readonly string[] | undefined;
+  let problems: readonly string[] | undefined;
   app.all("/*", async (context) => {
-    unexported ??= missingClasses((name) => name in exports);
-    if (unexported.length > 0) return respondUnconfigured(unexported);
+    problems ??= runtimeProblems();
+    if (problems.length > 0) return respondUnconfigured(problems);
     noteCollisions(prefix, context);
     const url = new URL(context.req.url);
-    if (url.pathname !== prefix && !url.pathname.startsWith(`${prefix}/`))
+    if (!isBelow(prefix, url.pathname))
       return respondUnconfigured([misplaced(prefix, url.pathname)]);
     url.pathname = url.pathname.slice(prefix.length) || "/";
     const request = new Request(url, context.req.raw);
     if (user !== undefined) visitors.set(request, () => askForClaims(async () => user(context)));
+    if (mayOperate !== undefined)
+      operators.set(request, () => askForAdmission(() => mayOperate(context)));
     inner ??= createApp();
     return changeable(await inner.fetch(request, context.env, context.executionCtx));
   });
   return app;
+}
+
+function isBelow(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
 }
 
 /** A response that the Worker's own middleware can add headers to: those of an object's response can't be changed. */
@@ -196,5 +248,5 @@ function parsePaths(routes: unknown): readonly string[] {
 }
 
 function misplaced(prefix: string, path: string): string {
-  return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app)`;
+  return `the app of dormouse() has the prefix ${prefix} and is asked for ${path}: mount it with app.route("${prefix}", realtime.app), or call realtime.fetch(request, env, ctx)`;
 }

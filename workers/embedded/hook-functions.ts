@@ -1,5 +1,6 @@
 import { parseFunctionAnswer } from "../features/index.ts";
-import { functionsBinding, type Service } from "../platform/embedded.ts";
+import { functionsBinding } from "../../src/config/targets.ts";
+import type { Service } from "../platform/embedded.ts";
 import type { JsonData } from "./realtime-methods.ts";
 
 /** What all questions say of the connection (docs/hooks.md). Empty fields are left out. */

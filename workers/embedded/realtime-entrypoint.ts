@@ -4,7 +4,7 @@ import { parseBindingCaller } from "../../src/access/binding-caller.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
-import { carryOut, carryOutBatch } from "./commands.ts";
+import { carryOut, carryOutBatch, outcomeOf } from "./commands.ts";
 import {
   type BatchCommand,
   type BatchReplies,
@@ -13,6 +13,7 @@ import {
   type MethodName,
   publishRequest,
   type PublishOptions,
+  type RealtimeOutcome,
   type RealtimeService,
 } from "./realtime-methods.ts";
 
@@ -23,7 +24,7 @@ import {
  * services = [{ binding = "REALTIME", service = "mine", entrypoint = "RealtimeEntrypoint", props = { name = "orders" } }]
  * ```
  *
- * They are those of the HTTP API and nothing else (rule OW10). The binding's `props.name` is a name of `http_api.keys`,
+ * They are those of the HTTP API, and `outcome`, which carries out one of them (rule OW10). The binding's `props.name` is a name of `http_api.keys`,
  * and the caller has the rights of that key. Any other props admit nothing. Without props the caller may do everything:
  * anybody who can deploy Workers of the account could do that anyway.
  */
@@ -49,7 +50,11 @@ export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements Realtim
   batch<const Commands extends readonly BatchCommand[]>(
     commands: Commands,
   ): Promise<BatchReplies<Commands>> {
-    return carryOutBatch(this.env, commands, callerOf(this.env, this.ctx.props));
+    return carryOutBatch(this.env, { commands }, callerOf(this.env, this.ctx.props));
+  }
+
+  outcome(method: string, params: object): Promise<RealtimeOutcome<object>> {
+    return outcomeOf(this.env, method, params, callerOf(this.env, this.ctx.props));
   }
 
   // The others take what the HTTP API takes, and give the `result` of its answer.

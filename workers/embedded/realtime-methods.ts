@@ -1,6 +1,6 @@
 import type { CommandName } from "../../src/access/operations.ts";
-import { isCommandName, operationNames } from "../../src/api/operations.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
+import type { ErrorValue } from "./realtime-error.ts";
 
 /** What a publication may have besides its data. */
 export interface PublishOptions {
@@ -62,13 +62,6 @@ function optionsRequest(options: PublishOptions) {
   };
 }
 
-/** The names of all methods but publish and broadcast, which have forms of their own. */
-export function methodNames(): readonly MethodName[] {
-  return operationNames().filter(
-    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
-  );
-}
-
 /** A method of each name. */
 export type Methods<Before extends readonly unknown[]> = {
   readonly [Name in MethodName]: (
@@ -87,6 +80,11 @@ export type BatchCommand = {
   readonly [Name in CommandName]: { readonly [Method in Name]: ApiRequests[Name] };
 }[CommandName];
 
+/** A batch as the HTTP API takes it. Absent commands are a mistake of the caller, which is answered. */
+export interface BatchRequest<Commands extends readonly BatchCommand[]> {
+  readonly commands?: Commands;
+}
+
 /**
  * What came of each command of a batch, in the order of the commands. Here errors are values, because other commands were
  * carried out.
@@ -103,11 +101,22 @@ export type BatchReply<Name extends CommandName> =
       readonly result?: undefined;
     };
 
+/** What came of a command as a value, because an error loses its fields between Workers with old compatibility dates. */
+export type RealtimeOutcome<Result extends object> =
+  | { readonly result: Result; readonly error?: undefined }
+  | { readonly error: ErrorValue; readonly result?: undefined };
+
 /**
  * A binding to the `RealtimeEntrypoint` of another Worker, as the type of an environment's field. The platform's own type of
  * the class can't say that a payload is any JSON.
  */
-export interface RealtimeService extends Methods<[]> {
+export interface RealtimeService extends RealtimeCalls {
+  /** Carries out a command by its name in the HTTP API, or `batch`, and gives errors as values. `realtimeService` calls it. */
+  outcome(method: string, params: object): Promise<RealtimeOutcome<object>>;
+}
+
+/** The methods of {@link Realtime}, without an environment. */
+export interface RealtimeCalls extends Methods<[]> {
   /** As {@link Realtime.publish} of the Worker itself. */
   publish(
     channel: string,

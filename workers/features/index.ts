@@ -22,12 +22,14 @@ import { consoleUsers } from "./console/connected-users.ts";
 import {
   consoleOn,
   loggedIn,
+  maySeePage,
   logIn,
   logOut,
   ownOrigin,
   settingsPath,
 } from "./console/console-login.ts";
 import { events } from "./events/events.ts";
+import { mountedAt } from "../platform/embedded.ts";
 import { respondNotFound } from "../http/responses.ts";
 import { measure, showMetrics } from "./metrics/metrics.ts";
 
@@ -46,7 +48,9 @@ function addConsole(app: HonoBase<AppEnv>): void {
   const [onlyGet, onlyPost] = [onlyMethods("GET"), onlyMethods("POST")];
   const call = [consoleOn, onlyPost, ownOrigin, loggedIn, jsonBody] as const;
   app.get("/", (context) =>
-    context.env.DEVELOPMENT === "true" ? context.redirect("/console/") : respondNotFound(),
+    context.env.DEVELOPMENT === "true"
+      ? context.redirect(`${mountedAt()}/console/`)
+      : respondNotFound(),
   );
   app.all("/console/login", consoleOn, onlyPost, ownOrigin, logIn());
   app.all("/console/logout", consoleOn, onlyPost, ownOrigin, logOut);
@@ -57,7 +61,7 @@ function addConsole(app: HonoBase<AppEnv>): void {
   app.all("/console/api/users", ...call, consoleUsers);
   app.all(settingsPath, ...call, consoleSettings);
   app.all("/console/api/:method", ...call, consoleCall);
-  app.all("/console", consoleOn, onlyGet, (context) => context.redirect("/console/", 308));
-  app.all("/console/", consoleOn, onlyGet, consolePage);
-  app.all("/console/:file", consoleOn, onlyGet, consoleFile);
+  const seen = [consoleOn, onlyGet, maySeePage] as const;
+  for (const path of ["/console", "/console/"]) app.all(path, ...seen, consolePage);
+  app.all("/console/:file", ...seen, consoleFile);
 }

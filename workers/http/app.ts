@@ -14,6 +14,7 @@ import {
   onlyMethods,
   onlyUpgrade,
   opened,
+  packageFile,
   type Transport,
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
@@ -124,12 +125,12 @@ function addTransports(
  * @param file in `public`, such as "/swagger.html"
  */
 function description(file: string): Handler<AppEnv> {
-  return async ({ env, req, var: { configured } }) => {
-    if (!configured.config.swagger.enabled) return respondText(404, "swagger.enabled is not set");
-    const { ASSETS: assets } = env;
-    if (assets === undefined) return respondNotFound();
+  return async (context) => {
+    const { swagger } = context.var.configured.config;
+    if (!swagger.enabled) return respondText(404, "swagger.enabled is not set");
     // Cloudflare redirects a file of HTML to its name without the ending, which this request follows.
-    const asset = await assets.fetch(new URL(file, req.url));
+    const asset = await packageFile(context, file);
+    if (asset === undefined) return respondNotFound();
     // The headers of a fetched response are immutable.
     const response = new Response(asset.body, asset);
     for (const [name, value] of descriptionHeaders) response.headers.set(name, value);

@@ -319,11 +319,26 @@ export const onlyUpgrade: MiddlewareHandler<AppEnv> = async (context, next) => {
  * import.
  */
 export async function clientScript(context: Context<AppEnv>): Promise<Response> {
-  const { ASSETS: assets } = context.env;
-  if (assets === undefined) return respondNotFound();
-  const asset = await assets.fetch(context.req.raw);
+  const asset = await packageFile(context, context.req.path, context.req.raw);
+  if (asset === undefined) return respondNotFound();
   // The headers of a fetched response are immutable.
   const response = new Response(asset.body, asset);
   response.headers.set("Access-Control-Allow-Origin", "*");
   return response;
+}
+
+/**
+ * A file of `public`, or one that a Worker of one's own has imported.
+ *
+ * @param path  such as "/swagger.css"
+ * @param asked the client's request, whose conditions may be answered without the file; absent: it is needed
+ * @returns undefined where the Worker serves no files; a response that isn't ok where this one is missing
+ */
+export async function packageFile(
+  { env, req }: Context<AppEnv>,
+  path: string,
+  asked: Request | URL = new URL(path, req.url),
+): Promise<Response | undefined> {
+  const embedded = embeddedHere();
+  return embedded === undefined ? env.ASSETS?.fetch(asked) : embedded.file(path);
 }

@@ -3,8 +3,7 @@ import type { ChannelOptions, HookTarget } from "../../src/config/config.ts";
 
 export interface Settings {
   readonly version: string;
-  readonly login: "password" | "access";
-  readonly login_ends_at?: number;
+  readonly login: "password" | "access" | "worker";
   readonly report_ms: number;
   readonly namespace_boundary: string;
   readonly private_prefix: string;

@@ -16,7 +16,7 @@ import { RefusalsPage } from "./pages/refusals-page.tsx";
 import { RulePage } from "./pages/rule-page.tsx";
 import { UsersPage } from "./pages/users-page.tsx";
 import { WhyPage } from "./pages/why-page.tsx";
-import { logIn, logOut, read } from "./server.ts";
+import { addressAt, logIn, logOut, read } from "./server.ts";
 
 /** The pages of the navigation, in its order. */
 const pages = [
@@ -72,7 +72,7 @@ function Console() {
     case "unknown":
       return login.problem === "" ? null : <Unreachable problem={login.problem} />;
     case "out":
-      return <LoginForm loggedIn={check} />;
+      return kind === "password" ? <LoginForm loggedIn={check} /> : <NotLetIn />;
     case "in":
       return (
         <Pages
@@ -93,6 +93,19 @@ function Unreachable({ problem }: { readonly problem: string }) {
   );
 }
 
+/** Somebody else decides who gets in, and whoever asked has let this page in before. */
+function NotLetIn() {
+  return (
+    <main class="login">
+      <h1>Dormouse console</h1>
+      <Message text={outside[kind] ?? ""} isProblem />
+      <p>
+        <a href="">Load the page again</a>
+      </p>
+    </main>
+  );
+}
+
 function LoginForm({ loggedIn }: { readonly loggedIn: () => Promise<void> }) {
   const [problem, setProblem] = useState("");
   const submit = async (event: SubmitEvent) => {
@@ -106,7 +119,7 @@ function LoginForm({ loggedIn }: { readonly loggedIn: () => Promise<void> }) {
   };
   return (
     <main class="login">
-      <img src="/console/icon.svg" alt="" width="56" height="56" />
+      <img src={icon} alt="" width="56" height="56" />
       <h1>Dormouse console</h1>
       <form onSubmit={(event) => void submit(event)}>
         <label for="password">Password</label>
@@ -162,7 +175,7 @@ function Pages({
       </a>
       <header>
         <span class="brand">
-          <img src="/console/icon.svg" alt="" width="24" height="24" /> Dormouse
+          <img src={icon} alt="" width="24" height="24" /> Dormouse
         </span>
         <nav aria-label="Pages">
           {pages.map(([page, name]) => (
@@ -227,5 +240,12 @@ function Page({
   }
 }
 
-const place = document.querySelector("#console");
+const icon = addressAt("icon.svg").href;
+const place = document.querySelector<HTMLElement>("#console");
+/** How operators get in, which the server writes into the page. */
+const kind = place?.dataset["login"] ?? "password";
+const outside: Readonly<Record<string, string>> = {
+  access: "Cloudflare Access doesn't let this request in.",
+  worker: "The Worker doesn't let you in any more.",
+};
 if (place !== null) render(<Console />, place);

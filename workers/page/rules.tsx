@@ -3,6 +3,7 @@ import { href } from "./hash-route.ts";
 import type { CollectedRefusal, Settings } from "./answers.ts";
 import { reasonText } from "./channel-questions.ts";
 import { Table } from "./parts.tsx";
+import { addressAt } from "./server.ts";
 import { time } from "./text.ts";
 
 /** The rules by their ids. */
@@ -23,7 +24,7 @@ export function RuleLink({ id }: { readonly id: string }) {
 /** The rules; undefined if they can't be loaded. */
 export async function rulesOfServer(): Promise<Rules | undefined> {
   try {
-    const response = await fetch("/console/rules.json");
+    const response = await fetch(addressAt("rules.json"));
     if (!response.ok) return undefined;
     const rules: Rules = await response.json();
     return rules;

@@ -3,6 +3,18 @@
 import { asItCame } from "../../cli/text/number-text.ts";
 import { counted } from "./text.ts";
 
+/** An address of the server that begins as the page's own script does: a Worker may have the console below a prefix. */
+export function addressAt(path: string): URL {
+  return new URL(path, import.meta.url);
+}
+
+/** The same for a WebSocket. */
+export function socketAddressAt(path: string): URL {
+  const address = addressAt(path);
+  address.protocol = address.protocol.replace("http", "ws");
+  return address;
+}
+
 /** The answer to a call. */
 export type Answer<Result> =
   | { readonly outcome: "result"; readonly result: Result }
@@ -20,7 +32,7 @@ export async function call<Result>(
   method: string,
   params: object | string = {},
 ): Promise<Answer<Result>> {
-  const response = await post(`/console/api/${method}`, params);
+  const response = await post(`api/${method}`, params);
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
   const detail = response.headers.get("X-Dormouse-Error-Detail");
@@ -45,7 +57,7 @@ export async function read<Result>(
   name: "metrics" | "refusals" | "settings" | "users",
   params: object = {},
 ): Promise<Answer<Result>> {
-  const response = await post(`/console/api/${name}`, params);
+  const response = await post(`api/${name}`, params);
   if (response === undefined) return { outcome: "failed", message: "the server can't be reached" };
   if (response.status === 401 || response.status === 403) return { outcome: "logged-out" };
   if (!response.ok)
@@ -56,7 +68,7 @@ export async function read<Result>(
 
 /** Logs in. @returns why not; undefined if it worked */
 export async function logIn(password: string): Promise<string | undefined> {
-  const response = await post("/console/login", { password });
+  const response = await post("login", { password });
   switch (response?.status) {
     case 204:
       return undefined;
@@ -73,14 +85,14 @@ export async function logIn(password: string): Promise<string | undefined> {
 
 /** Logs out. */
 export async function logOut(): Promise<void> {
-  await post("/console/logout", {});
+  await post("logout", {});
 }
 
 async function post(path: string, params: object | string): Promise<Response | undefined> {
   try {
     const headers = { "Content-Type": "application/json" };
     const body = typeof params === "string" ? params : JSON.stringify(params);
-    return await fetch(path, { method: "POST", headers, body });
+    return await fetch(addressAt(path).href, { method: "POST", headers, body });
   } catch {
     return undefined; // Its only error says that there is no connection.
   }

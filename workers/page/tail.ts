@@ -1,6 +1,7 @@
 import { Centrifuge, type PublicationContext } from "centrifuge";
 import { useEffect, useState } from "preact/hooks";
 import type { JsonValue, Publication } from "./answers.ts";
+import { socketAddressAt } from "./server.ts";
 
 /** What is heard of a channel, newest first. */
 export interface Tail {
@@ -22,8 +23,7 @@ export function useTail(channel: string, isOn: boolean): Tail {
   const [tail, setTail] = useState<Tail>({ state: "off", heard: [] });
   useEffect(() => {
     if (!isOn) return undefined;
-    const address = new URL("/console/live", location.href);
-    address.protocol = address.protocol.replace("http", "ws");
+    const address = socketAddressAt("live");
     address.searchParams.set("channel", channel);
     const client = new Centrifuge(address.href);
     const change = (state: Tail["state"]) => setTail((before) => ({ ...before, state }));

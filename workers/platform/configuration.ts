@@ -8,12 +8,13 @@ import {
   type Secrets,
 } from "../../src/access/secrets.ts";
 import type { ClientConfig, Config, TokenConfig } from "../../src/config/config.ts";
-import type { Target } from "../../src/config/targets.ts";
+import { functionsBinding, type Target } from "../../src/config/targets.ts";
+import { configuredTwice } from "../../src/contract/coded-configuration.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
-import { embeddedHere, functionsBinding } from "./embedded.ts";
+import { embeddedHere } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
 import type { TokenSecrets } from "./static-keys.ts";
@@ -159,16 +160,15 @@ function documentOf(env: Settings): Settings["config"] | object {
  */
 function neededInside(named: readonly string[], config: Config | undefined): readonly string[] {
   const streams = config?.transports.sse === true || config?.transports.httpStream === true;
-  return streams ? ["API_KEY", ...named] : named;
+  const byCode = embeddedHere()?.admitsOperator !== undefined;
+  const needed = byCode ? named.filter((name) => name !== "CONSOLE_PASSWORD") : named;
+  return streams ? ["API_KEY", ...needed] : needed;
 }
 
 /** Whether a target is a function of the Worker, which is asked without a signature. */
 function isFunction({ endpoint }: Target): boolean {
   return endpoint.kind === "service" && endpoint.binding === functionsBinding;
 }
-
-const configuredTwice =
-  "the configuration is given twice, to dormouse() and as the variable config: remove [vars.config] from wrangler's file";
 
 function hookSecrets(env: Settings): readonly string[] {
   const { HOOK_SIGNING_SECRET: current, HOOK_SIGNING_PREVIOUS_SECRET: previous } = env;

@@ -1,5 +1,5 @@
-import type { Target } from "../../src/config/targets.ts";
-import { embeddedHere, functionsBinding, type Service } from "./embedded.ts";
+import { functionsBinding, type Target, unboundTargets } from "../../src/config/targets.ts";
+import { embeddedHere, type Service } from "./embedded.ts";
 
 /** The Worker of a service binding. The operator chooses the names of bindings, so the type of the environment has none. */
 export function serviceOf(env: object, binding: string): Service | undefined {
@@ -29,21 +29,11 @@ function isProducer(value: unknown): value is Producer {
   return typeof Reflect.get(value, "send") === "function";
 }
 
-/**
- * The problems of bindings that the configuration names and that aren't there (rule A8).
- *
- * @returns a sentence for each; none if the Worker has all of them
- */
+/** The problems of bindings that the configuration names and that the environment doesn't have (rule A8). */
 export function missingTargets(targets: readonly Target[], env: object): readonly string[] {
-  return targets.flatMap(({ key, endpoint }) => {
-    if (endpoint.kind === "url") return [];
-    const { kind, binding } = endpoint;
-    const isThere = kind === "queue" ? queueOf(env, binding) : serviceOf(env, binding);
-    if (isThere !== undefined) return [];
-    const [what, where] =
-      kind === "queue" ? ["queue", "[[queues.producers]]"] : ["Worker", "[[services]]"];
-    return [
-      `binding ${binding} to the ${what} that ${key} names is missing: add it to ${where} in wrangler.toml`,
-    ];
-  });
+  return unboundTargets(
+    targets,
+    (kind, binding) =>
+      (kind === "queue" ? queueOf(env, binding) : serviceOf(env, binding)) !== undefined,
+  );
 }

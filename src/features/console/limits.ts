@@ -18,6 +18,11 @@ export const consoleLimits = {
   consoleGuessWaitMsMax: 60_000,
   /** Without a guess for this long, all wrong passwords are forgotten: fewer guesses than the longest wait admits. */
   consoleGuessesForgottenMs: 3_600_000,
+  /**
+   * For how long the answer of a Worker's own `console` holds for a socket, 5 minutes: it can't tell of a log-out. Then the
+   * page opens the socket again, and the code is asked again (rule OW15).
+   */
+  consoleAdmittedSeconds: 300,
   /** How long a browser that has logged in is known, 90 days: an operator who comes back each quarter (rule N11). */
   consoleKnownSeconds: 7_776_000,
   /** The longest password of a login, in characters. A longer one is refused unread. */

@@ -88,7 +88,7 @@ export const metrics = {
   },
   centrifugo_proxy_errors: {
     type: "counter",
-    help: "Questions to backends that had no usable answer.",
+    help: "Questions to backends without an answer, or with the status 429 or 5xx.",
   },
   dormouse_client_commands_total: {
     type: "counter",

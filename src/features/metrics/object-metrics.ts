@@ -165,14 +165,12 @@ export class ObjectMetrics implements ObjectPart {
   }
 
   /** A backend was asked. */
-  backendAnswered(
-    { hook, target }: BackendQuestion,
-    { outcome }: BackendReply,
-    seconds: number,
-  ): void {
+  backendAnswered({ hook, target }: BackendQuestion, reply: BackendReply, seconds: number): void {
     const labels = { protocol: "http", type: hook, name: target };
     this.counts.observe("centrifugo_proxy_duration_seconds_histogram", seconds, labels);
-    if (outcome === "failed") this.counts.add("centrifugo_proxy_errors", labels);
+    // A status of 4xx may have a meaning in the configuration.
+    if (reply.outcome === "failed" || reply.status === 429 || reply.status >= 500)
+      this.counts.add("centrifugo_proxy_errors", labels);
   }
 
   #gauges(): readonly GaugeValue[] {

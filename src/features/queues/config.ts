@@ -124,8 +124,11 @@ export function readConsumers(root: Section, operations: OperationRows): readonl
     section.demand("type");
     if (type !== queueType) {
       // As for other sections of Centrifugo's, one that is switched off asks for nothing.
+      const instead = type === "postgresql" ? "run dormouse outbox" : `write "${queueType}"`;
       if (enabled && type !== "")
-        section.wrongValue("type", type, `is not supported by Dormouse: write "${queueType}"`);
+        section.wrongValue("type", type, `is not supported by Dormouse: ${instead}`);
+      for (const own of [type, queueType]) section.take(own);
+      section.refuseOthers({});
       return [];
     }
     const given = section.section(queueType);

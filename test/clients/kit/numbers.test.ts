@@ -140,7 +140,7 @@ describe("[TK10] a number beyond its bounds, at which a timer would ring at once
     );
     const parameters = Array.from(
       text.matchAll(
-        /^ {2}(?:async )?(?:received|late|lose|advance|cut|evict|client|publish)\(([^{]*)\)/gm,
+        /^ {2}(?:async )?(?:received|late|lose|advance|cut|evict|client|publish)\(([^{)]*)\)/gm,
       ),
       ([, list = ""]) =>
         Array.from(

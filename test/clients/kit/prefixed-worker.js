@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import { dormouse } from "../../../package/index.ts";
 
 export * from "../../../package/index.ts";
@@ -9,8 +8,18 @@ const realtime = dormouse({
   config: { channel: { namespaces: [{ name: "orders", ...orders }] } },
 });
 
-/** A Worker of one's own whose real-time layer is below a prefix. */
-const own = new Hono();
-own.get("/own", (context) => context.text("mine"));
-own.route("/realtime", realtime.app);
-export default { fetch: own.fetch };
+/** What a framework makes of an application: it knows nothing of the modules around it. */
+const application = {
+  async fetch(request, env, context) {
+    if (request.method !== "POST") return new Response("mine");
+    const order = await request.json();
+    await context.exports.RealtimeEntrypoint.publish("orders:ann", order);
+    return new Response("taken");
+  },
+};
+
+/** A Worker of one's own whose real-time layer is below a prefix, before the application of a framework. */
+export default {
+  fetch: (request, env, context) =>
+    realtime.fetch(request, env, context) ?? application.fetch(request, env, context),
+};

@@ -1,6 +1,8 @@
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { packageRoot } from "../../../cli/package-root.ts";
 import { startDormouse } from "../../../package/test/index.ts";
 import { checkNodeVersion } from "../../../package/test/node-version.ts";
 
@@ -34,18 +36,22 @@ describe("startDormouse", () => {
     }
   });
 
-  it("[TK1] runs a Worker of one's own that has the server below a prefix", async () => {
+  it("[TK1] [OW17] runs a Worker of one's own that has the server below a prefix, and a framework's application", async () => {
     const rt = await startDormouse({
       worker: "test/clients/kit/prefixed-worker.js",
+      wrangler: false,
       prefix: "/realtime",
     });
     try {
       expect(rt.url).toMatch(/\/realtime$/);
-      expect(await (await fetch(new URL("/own", rt.url))).text()).toBe("mine");
+      expect(await (await fetch(`${rt.origin}/own`)).text()).toBe("mine");
       const ann = await rt.client({ user: "ann", subscribe: "orders:ann" });
       await rt.publish("orders:ann", 1);
       expect(await ann.received("orders:ann", 1)).toEqual([1]);
-      await expect(rt.published("orders:ann")).rejects.toThrow("events: 108 not available");
+      expect(await rt.published("orders:ann")).toEqual([1]);
+      await fetch(`${rt.origin}/own`, { method: "POST", body: '{"item":"tea"}' });
+      expect(await ann.received("orders:ann", 2)).toEqual([1, { item: "tea" }]);
+      expect(Object.keys(rt.env)).toContain("CHANNELS");
     } finally {
       await rt.stop();
     }
@@ -75,6 +81,29 @@ describe("startDormouse", () => {
     [{ config: { channel: { history_siz: 1 } } }, "channel.history_siz"],
   ])("[TK10] refuses %o", async (options, message) => {
     await expect(startDormouse(options)).rejects.toThrow(message);
+  });
+});
+
+describe("[OW14] a Worker of one's own whose configuration can't be right", () => {
+  it("is refused with its problems and their values, whatever stands before the server", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    const worker = join(folder, "worker.js");
+    const source = JSON.stringify(join(packageRoot, "package", "index.ts"));
+    writeFileSync(
+      worker,
+      `import { dormouse } from ${source};
+       export * from ${source};
+       dormouse({ prefix: "/realtime", config: { client: { ping_interval: "often" } } });
+       export default { fetch: () => new Response("log in first", { status: 401 }) };`,
+    );
+    try {
+      const started = startDormouse({ worker, wrangler: false, prefix: "/realtime" });
+      await expect(started).rejects.toThrow(
+        /refuses to serve:\nclient\.ping_interval: "often" is not a duration/,
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -84,8 +84,10 @@ type How = "run" | "listen" | NotRun | Lasting;
 /** The first pattern that matches a command says how it is tested. Without one, it is run. */
 const hows: readonly (readonly [RegExp, How])[] = [
   ...(hasCurl() ? [] : [[/^curl /, { reason: "this machine has no curl" }] as const]),
+  [/^git clone /, { reason: "its address is a placeholder, and the rest has run" }],
   [/^npm ci$/, { reason: "it has run before this test" }],
   [/^npm ci && npm test$/, { reason: "this test is a part of it" }],
+  [/^git .* && npm run update /, { reason: "update.test.ts updates a server" }],
   [/^npm start$/, { reason: "the server that answers the commands is started so" }],
   [/^cd chat && npm install && npm start$/, { reason: "command-line.test.ts runs it" }],
   [/^npx dormouse-realtime init|^cd realtime && /, { reason: "own-worker.test.ts runs it" }],
@@ -93,13 +95,13 @@ const hows: readonly (readonly [RegExp, How])[] = [
     /^npm ci && npm run build$|^npm run dormouse -- init|^cd \.\.\/realtime && /,
     { reason: "command-line.test.ts runs it with a packed clone" },
   ],
-  [/wrangler login/, { reason: "it needs an account", check: wranglerHas("login") }],
-  [/wrangler rollback/, { reason: "it needs an account", check: wranglerHas("rollback") }],
-  [/wrangler secret put/, { reason: "it needs an account", check: wranglerHas("secret", "put") }],
-  [
-    /wrangler queues create/,
-    { reason: "it needs an account", check: wranglerHas("queues", "create") },
-  ],
+  ...["login", "rollback", "tail", "secret put", "queues create"].map(
+    (words) =>
+      [
+        new RegExp(`wrangler ${words}`),
+        { reason: "it needs an account", check: wranglerHas(...words.split(" ")) },
+      ] as const,
+  ),
   [
     /^npm run deploy/,
     { reason: "it needs an account; deploy.test.ts runs it without a deployment" },
@@ -113,6 +115,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
+  [/^dormouse outbox /, { reason: "it needs PostgreSQL; outbox.test.ts runs it" }],
   [/^dormouse init --existing --env/, { reason: "init-existing.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],
@@ -132,6 +135,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^npm run (?:--silent )?bench/, { reason: "it takes minutes", check: hasOptions }],
   [/^npm start -- |^npm run serve/, { until: /^Dormouse serves / }],
   [/^node examples\/tutorial/, { until: /^The chat is at / }],
+  [/^dormouse doctor https:/, { reason: "it needs a deployed server; doctor.test.ts runs it" }],
   [/ (?:listen|map watch) /, "listen"],
 ];
 

@@ -12,6 +12,7 @@ const own: PackageFile = JSON.parse(readFileSync(join(packageRoot, "package.json
 
 interface PackageFile {
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 }
 
 /** The project's Worker, as the kit runs it, with a client of the project's own. */
@@ -37,6 +38,10 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
 });
 afterEach(() => rmSync(folder, { recursive: true }));
+
+it("[OW12] the oldest wrangler of the range is the one that all other tests run", () => {
+  expect(oldestOf("wrangler")).toBe(own.devDependencies["wrangler"]);
+});
 
 describe("a project with other versions of what the package shares with it", () => {
   it.each([

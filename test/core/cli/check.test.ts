@@ -122,3 +122,54 @@ describe("[A8] dormouse check", () => {
     expect(noted).not.toContain("hunter2");
   });
 });
+
+describe("[OW14] dormouse check of a project whose code has the configuration", () => {
+  const settings = { compatibility_date: "2026-11-02", minify: true };
+  const bindings = [
+    { name: "CHANNELS", class_name: "ChannelObject" },
+    { name: "GATEWAYS", class_name: "GatewayObject" },
+    { name: "USERS", class_name: "UsersObject" },
+  ];
+  const file = (more: object): string =>
+    JSON.stringify({ ...settings, durable_objects: { bindings }, ...more });
+
+  it.each([
+    ["has no main", {}, "wrangler.json has neither main nor [vars.config]"],
+    ["has a main that isn't there", { main: "own/a.ts" }, "main of wrangler.json is own/a.ts"],
+  ])("never calls it valid where the file %s", async (_, more, says) => {
+    const run = recordedShell({ "wrangler.json": file(more) });
+    const { code, printed } = await run(["check"]);
+    expect([code, printed]).toEqual([1, expect.stringContaining(says)]);
+    expect(printed).not.toContain("is valid");
+    // A deploy checks the same.
+    const deployed = await run(["deploy"]);
+    expect([deployed.code, deployed.noted]).toEqual([1, "Nothing was deployed."]);
+  });
+
+  it("asks for the wrangler that builds it", async () => {
+    const run = recordedShell({ "a.ts": "", "wrangler.json": file({ main: "a.ts" }) });
+    const { code, noted } = await run(["check"]);
+    expect([code, noted]).toEqual([2, expect.stringContaining("npm install --save-dev wrangler")]);
+  });
+
+  it.each([{ DORMOUSE_CHECKS: "1" }, { WRANGLER_COMMAND: "dev" }, { WRANGLER_COMMAND: "types" }])(
+    "leaves it to others in wrangler's build with %o",
+    async (environment) => {
+      const run = recordedShell({ "wrangler.json": file({}) });
+      expect(await run(["check"], { environment })).toMatchObject({ code: 0, printed: "" });
+      const deploys = { environment: { WRANGLER_COMMAND: "deploy" } };
+      expect((await run(["check"], deploys)).code).toBe(1);
+    },
+  );
+
+  it("takes the environment that wrangler takes", async () => {
+    const env = { staging: { compatibility_date: "2024-04-02" } };
+    const run = recordedShell({ "wrangler.json": file({ env }) });
+    const { printed } = await run(["check"], { environment: { CLOUDFLARE_ENV: "staging" } });
+    expect(printed).toContain("without the compatibility flag rpc nobody connects");
+    expect((await run(["check"])).printed).not.toContain("compatibility flag");
+    const other = recordedShell({ "a.json": "{}" });
+    const environment = { CLOUDFLARE_ENV: "staging" };
+    expect((await other(["check", "a.json"], { environment })).code).toBe(0);
+  });
+});

@@ -204,3 +204,31 @@ describe("dormouse init --existing", () => {
     expect((await run(["init", "--env", "x"])).code).toBe(2);
   });
 });
+
+describe("[OW13] what dormouse init --existing says of the settings", () => {
+  const base = 'name = "shop"\nmain = "worker.ts"\n';
+
+  it("is the flags that the date lacks, and what would take less", async () => {
+    const text = `${base}compatibility_date = "2024-04-02"\n[env.new]\ncompatibility_date = "2026-11-02"\n`;
+    const { printed, text: after } = await added("wrangler.toml", text);
+    expect(printed).toMatch(
+      /Without the compatibility flag rpc nobody connects: .* is before 2024/,
+    );
+    expect(printed).toContain(
+      'Write compatibility_flags = ["rpc", "enable_weak_ref", "enable_ctx_exports"], or a later date',
+    );
+    expect(printed).toContain("Compression takes 386 KiB");
+    expect(printed).toContain("write minify = true");
+    expect(after).not.toContain("compatibility_flags");
+    expect(printed).toContain('npm pkg set scripts.predeploy="dormouse check"');
+    const section = await added("wrangler.toml", text, ["--env", "new"]);
+    expect(section.printed).not.toContain("Without the compatibility flag");
+  });
+
+  it("is nothing where nothing is missing", async () => {
+    const settings =
+      'compatibility_date = "2026-11-02"\ncompatibility_flags = ["no_web_socket_compression"]\nminify = true\n[build]\ncommand = "make && dormouse check"\n';
+    const { printed } = await added("wrangler.toml", `${base}${settings}`);
+    expect(printed).not.toMatch(/compat|minif|predeploy/i);
+  });
+});

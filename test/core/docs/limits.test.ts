@@ -14,7 +14,7 @@ describe("[B1] docs/limits.md", () => {
   });
 
   it("has all files of bounds, and each bound once", () => {
-    const found = globSync("src/**/{limits,*-limits}.ts").toSorted();
+    const found = globSync(["src/**/{limits,*-limits}.ts", "cli/*/limits.ts"]).toSorted();
     expect(found).toEqual(limitsFiles.toSorted());
     const met = new Set(rows.flatMap(boundsIn));
     const bounds = allBounds().flatMap(([, , all]) => all);
@@ -38,6 +38,6 @@ describe("[B1] docs/limits.md", () => {
   });
 
   it("is short: the list has no reasons", () => {
-    expect(page.split(/\s+/).length).toBeLessThan(7_500);
+    expect(page.split(/\s+/).length).toBeLessThan(8_000);
   });
 });

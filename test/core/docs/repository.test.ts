@@ -9,6 +9,7 @@ import { wranglerConfigOf } from "../../../cli/deployment/wrangler-config.ts";
 const readme = readFileSync("README.md", "utf8");
 
 interface PackageFile {
+  readonly version?: string;
   readonly dependencies?: object;
   readonly peerDependencies?: object;
   readonly devDependencies?: object;
@@ -102,6 +103,17 @@ function importedFrom(folders: readonly string[], name: string): readonly string
 }
 
 describe("the README", () => {
+  it("begins with the line that clones the repository, from where the deploy button leads", () => {
+    const [, first = ""] = /^ {4}(.*)$/m.exec(readme) ?? [];
+    const address = own.repository?.url ?? "https://github.com/OWNER/dormouse";
+    expect(first).toBe(`git clone ${address} && cd dormouse && npm ci && npm start`);
+  });
+
+  it("says which version it is of, and that nobody has run it on Cloudflare", () => {
+    expect(readme).toContain(`**How mature**: ${own.version}.`);
+    expect(readme.replaceAll(/\s+/g, " ")).toContain("nobody has run it on Cloudflare yet");
+  });
+
   it("is one screen: at most 110 lines and 900 words", () => {
     expect(readme.split("\n").length).toBeLessThanOrEqual(110);
     expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900);

@@ -4,6 +4,7 @@
  */
 import { hasJava, JavaEnvironment } from "./java-environment.ts";
 import { LaravelEnvironment } from "./laravel-environment.ts";
+import { Postgres } from "./postgres.ts";
 import { Prometheus } from "./prometheus.ts";
 import { PythonEnvironment } from "./python-environment.ts";
 
@@ -12,4 +13,5 @@ await Promise.all([
   hasJava() ? JavaEnvironment.open() : undefined,
   LaravelEnvironment.open(),
   Prometheus.install(),
+  Postgres.install(),
 ]);

@@ -8,7 +8,14 @@ import { type Bill, billOf } from "../../../cli/cost/bill.ts";
 import { limits } from "../../../src/limits.ts";
 import { costsMs } from "./measured-costs.ts";
 import { placeNames, places } from "./places.ts";
-import { awayMs, type RatedOutcome, rates, type StandResults } from "./results.ts";
+import {
+  awayMs,
+  coarseWeight,
+  manyClients,
+  type RatedOutcome,
+  rates,
+  type StandResults,
+} from "./results.ts";
 import type { Outcome, Return } from "./scenarios.ts";
 
 /** Writes the page and its charts into docs/performance. */
@@ -43,7 +50,7 @@ ${answers(results)}
 | Part | |
 | --- | --- |
 | channel objects, gateways, the directory, the relay between them, recovery, rows in SQLite, alarms | real: the code that a Worker runs. Every call between objects is made |
-| connections | real sessions on the real gateway. Each stands for ${results.deploy.outcome.weight} clients that do the same at the same time; it takes the thread for as many, and counts as many. The hub's bounds are divided by as many. With a session for each client a small run counts the same |
+| connections | real sessions on the real gateway. Each stands for ${results.deploy.outcome.weight} clients (${coarseWeight} where one channel has ${figure(manyClients)} or more) that do the same at the same time; it takes the thread for as many, and counts as many. The hub's bounds are divided by as many. With a session for each client a small run counts the same |
 | each object's thread | simulated: an event takes as long as the bench measured (\`test/verification/stand/measured-costs.ts\` names the page of each figure), and the next one waits. A frame takes 31 µs a socket, a call 0.2 ms at each end, a commit 0.25 ms, a client that comes back 0.91 ms |
 | the network between places | the medians between Azure's regions of 2026-07-30, as Cloudflare publishes none (\`test/verification/stand/places.ts\`) |
 | how connections are spread | assumed: ${placeNames.map((place) => `${figure(places[place].share * 100)} % ${place}`).join(", ")}; 5 to 40 ms between a client and its gateway; the channel's object and the backend in \`na\` |
@@ -66,7 +73,8 @@ ${sizeRows(results.oneChannel)}
 A thread with a share of 1 has no time left. A gateway doesn't fail then: what comes while a frame is on its way shares the
 next frame, and the channel's object waits with its next call for the gateway's answer.
 
-With 1,000 connections on each gateway instead of 5,000 (\`client.connection_limit\`), and 500,000 subscribers:
+With 1,000 connections on each gateway instead of 5,000 (\`client.connection_limit\`), 500,000 subscribers take five times
+the calls:
 
 ${sizeRows(results.smallGateways)}
 
@@ -90,7 +98,7 @@ ${returnTable([
 Each gateway registers with the channel once, and what its clients have missed is read for many of them together:
 ${requestText(results.deploy.outcome)}. Letting 5,000 clients in again takes a gateway's thread ${seconds(5_000 * costsMs.comingBack)}, and they come
 within a second. A client of centrifuge-js that has no reply after 5 s gives up and comes again, which costs its gateway the
-same a second time. So the last ones are late by the backoff of another attempt, not by work.
+same a second time.
 
 ## A place goes away
 
@@ -195,7 +203,10 @@ function sizeRows(rated: readonly RatedOutcome[]): string {
   return markdownTable({ heads, rows, right: [0, 1, 2, 3, 4, 5, 6, 7, 8] });
 }
 
-function bends({ oneChannel }: StandResults): string {
+function bends({ oneChannel, smallGateways }: StandResults): string {
+  const most = smallGateways.reduce((one, other) =>
+    other.outcome.channelShare > one.outcome.channelShare ? other : one,
+  );
   const full = oneChannel.filter(({ outcome }) => outcome.channelShare >= fullShare);
   const busiest = oneChannel.reduce((one, other) =>
     other.outcome.channelShare > one.outcome.channelShare ? other : one,
@@ -204,7 +215,7 @@ function bends({ oneChannel }: StandResults): string {
   const first = full.toSorted((one, other) => one.outcome.clients - other.outcome.clients)[0];
   const channel =
     first === undefined
-      ? `**The channel's object** isn't at its end at any of these sizes. It is used most with ${figure(outcome.clients)} subscribers and ${figure(perSecond)} publications a second: ${percent(outcome.channelShare)}. It makes at most one call at a time to each gateway, and a gateway answers once its frame is nearly sent, so more publications make the calls larger and not more.`
+      ? `**The channel's object** isn't at its end at any of these sizes. It is used most with ${figure(outcome.clients)} subscribers and ${figure(perSecond)} publications a second: ${percent(outcome.channelShare)}. It makes at most one call at a time to each gateway, and a gateway answers once its frame is nearly sent, so more publications make the calls larger and not more. What it takes is decided by its gateways: ${figure(most.outcome.gateways)} of them, with 1,000 connections each and time for each frame, take ${percent(most.outcome.channelShare)} at ${figure(most.perSecond)} a second.`
       : `**The channel's object** is at its end with ${figure(first.outcome.clients)} subscribers at ${figure(first.perSecond)} publications a second.`;
   return `${channel}
 
@@ -213,10 +224,10 @@ are its end, whether the channel has 5,000 subscribers or a million. More public
 delivery waits for up to two frames. Who needs less sets \`client.connection_limit\` lower, and pays with a call for
 each further gateway.
 
-**The bound of ${limits.relayGatewaysMax} gateways** comes before the channel's thread. A client on a further gateway is answered 111 and
+**The bound of ${limits.relayGatewaysMax} gateways** comes before the end of the channel's thread, and not long before it if gateways are small. A client on a further gateway is answered 111 and
 tries again. Beyond it, ${figure(limits.relayGatewaysMax * limits.connectionsDefault)} subscribers by default, we would build a tree of relays: the channel calls one gateway of
 each place, which passes the batch on to those near it. That divides the channel's calls by the gateways of a place, and adds
-a hop within the place. It isn't built, because no curve bends below 250,000 subscribers.`;
+a hop within the place. It isn't built, because the channel's object doesn't reach its end below 250,000 subscribers.`;
 }
 
 function manyText({ outcome, perSecond }: RatedOutcome): string {

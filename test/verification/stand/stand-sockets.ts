@@ -20,6 +20,8 @@ export class StandSocket implements PlatformSocket {
   readonly bufferedAmount = 0;
   readonly client: ClientEnd;
   isOpen = true;
+  /** What its client has sent while it waits to be handed over: the platform passes it on after that. */
+  early: string[] | undefined = [];
   readonly #object: StandObject;
 
   constructor(object: StandObject, client: ClientEnd) {
@@ -103,7 +105,10 @@ export class StandSockets implements PlatformSockets {
             this.#open.add(socket);
             return socket;
           }).outcome === "accepted";
+        const early = socket.early ?? [];
+        socket.early = undefined;
         if (!accepted) socket.close();
+        else for (const frame of early) host.message(socket, frame, () => undefined);
       });
     });
     return socket;
@@ -114,7 +119,9 @@ export class StandSockets implements PlatformSockets {
     const { weight } = socket.client;
     this.#object.counts.messagesTaken += weight;
     this.#object.event((costsMs.comingBack / 4) * weight, () => {
-      if (socket.isOpen) this.#host?.().message(socket, frame, () => undefined);
+      if (!socket.isOpen) return;
+      if (socket.early === undefined) this.#host?.().message(socket, frame, () => undefined);
+      else socket.early.push(frame);
     });
   }
 

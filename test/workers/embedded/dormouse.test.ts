@@ -22,7 +22,7 @@ describe("a Worker of one's own", () => {
       expect(() => dormouse({ prefix })).toThrow(/prefix of dormouse\(\) must be a path/);
   });
 
-  it("[OW1] [OW7] has one configuration, not that of the variable, and says which routes aren't its own", async () => {
+  it("[OW1] [OW7] [OW17] has one configuration, not that of the variable, and says which routes aren't its own", async () => {
     const realtime = dormouse({ prefix: "/realtime", user: () => "ann" });
     expect(() => dormouse({ prefix: "/other" })).toThrow(/dormouse\(\) was called twice/);
     const misplaced = await realtime.app.fetch(new Request(new URL("/news", app)), env);
@@ -30,6 +30,11 @@ describe("a Worker of one's own", () => {
       503,
       expect.stringContaining('mount it with app.route("/realtime", realtime.app)'),
     ]);
+    const direct = (path: string) =>
+      realtime.fetch(new Request(new URL(path, app)), env, createExecutionContext());
+    for (const path of ["/", "/news", "/realtimes"]) expect(direct(path)).toBeUndefined();
+    for (const path of ["/realtime", "/realtime/health"])
+      expect(await (await direct(path))?.text()).toContain("the configuration is given twice");
     const own = new Hono<BoundEnv>();
     own.route("/realtime", realtime.app);
     own.get("/realtime/health", (context) => context.text("never reached"));
@@ -121,6 +126,14 @@ describe("what JSON can't say", () => {
       expect(claims).toThrow(called);
       expect(claims).toThrow(path);
     }
+  });
+
+  it("[OW11] isn't described by a field that nobody reads, such as a mistyped one", () => {
+    for (const other of [{ expires_at: 5 }, { chanels: ["news"] }, { id: 7 }])
+      expect(() => claimsOf({ user: "ann", ...other })).toThrow(
+        "gave a description that can't be used: it has another field than user, expire_at",
+      );
+    expect(claimsOf(Object.assign({ user: "ann" }, { id: undefined }))).toEqual(claimsOf("ann"));
   });
 
   it("[OW11] is in the log when a connection is refused for it, as what user() throws is", async () => {

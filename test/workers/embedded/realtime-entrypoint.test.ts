@@ -3,6 +3,8 @@ import { env, exports, WorkerEntrypoint } from "cloudflare:workers";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { operationNames } from "../../../src/api/operations.ts";
 import { RealtimeEntrypoint } from "../../../workers/embedded/realtime-entrypoint.ts";
+import { RealtimeError } from "../../../workers/embedded/realtime-error.ts";
+import { realtimeService } from "../../../workers/embedded/realtime-service.ts";
 import { BackendEntrypoint } from "../../../workers/platform/backend-entrypoint.ts";
 import type { ApiRequests, ApiResults } from "../../../workers/embedded/api-types.ts";
 import type {
@@ -26,6 +28,14 @@ async function refusalOf(call: PromiseLike<unknown>): Promise<string> {
     return String(error);
   }
   return "it was carried out";
+}
+
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  try {
+    return await call;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** The class as a binding with these props calls it. */
@@ -105,7 +115,8 @@ describe("another Worker's calls", () => {
   });
 
   it("[OW10] have no other method, not even an inherited one", () => {
-    const operations = new Set([...operationNames((row) => row.at !== "events"), "batch"]);
+    const commands = operationNames((row) => row.at !== "events");
+    const operations = new Set<string>([...commands, "batch", "outcome"]);
     expect(Object.getPrototypeOf(RealtimeEntrypoint.prototype)).toBe(WorkerEntrypoint.prototype);
     const methods = Object.getOwnPropertyNames(RealtimeEntrypoint.prototype);
     const others = methods.filter((name) => name !== "constructor" && !operations.has(name));
@@ -155,8 +166,73 @@ describe("another Worker's calls", () => {
       const command: BatchCommand = JSON.parse(JSON.stringify({ [name]: params }));
       const inBatch = await mistyped.batch([command]);
       expect(inBatch).toMatchObject([{ error: { code: 103 } }]);
+      const asValue = await mistyped.outcome(name, params);
+      expect(asValue).toMatchObject({ error: { code: 103, isTemporary: false } });
     },
   );
+
+  it("[OW16] have whole errors through realtimeService, and the same results", async () => {
+    const channel = `calls-${crypto.randomUUID()}`;
+    const realtime = realtimeService(entrypoint);
+    expect(await realtime.publish(channel, 1, { tags: { kind: "a" } })).toMatchObject({
+      offset: 1,
+    });
+    expect(await realtime.history({ channel, limit: -1 })).toMatchObject({
+      publications: [{ data: 1, tags: { kind: "a" } }],
+    });
+    const replies = await realtime.batch([{ history: { channel: "unknown:a", limit: 1 } }]);
+    expect(replies).toMatchObject([{ error: { code: 102 } }]);
+    expectTypeOf(replies[0]).toEqualTypeOf<BatchReply<"history">>();
+    const refused = await errorOf(realtime.publish("unknown:channel", 1));
+    expect(refused).toBeInstanceOf(RealtimeError);
+    expect(refused).toMatchObject({
+      message: "102: unknown channel: channel.namespaces doesn't have unknown",
+      code: 102,
+      detail: "channel.namespaces doesn't have unknown",
+      isTemporary: false,
+    });
+    const many = Array.from({ length: 10_001 }, () => ({ info: {} }));
+    expect(await errorOf(realtime.batch(many))).toMatchObject({ code: 107, isTemporary: false });
+    expect(await errorOf(realtime.publish(channel, { n: 1n }))).toMatchObject({
+      code: 107,
+      detail: "a part of the request can't be written as JSON",
+    });
+    const { CHANNELS: _, ...without } = env;
+    const unbound = realtimeService(
+      Reflect.construct(RealtimeEntrypoint, [createExecutionContext(), without]),
+    );
+    expect(await errorOf(unbound.info())).toMatchObject({ code: 100, isTemporary: true });
+  });
+
+  it("[OW16] by a name that no command has are refused, and nothing inherited is one", async () => {
+    for (const name of [
+      "publis",
+      "events",
+      "rpc",
+      "outcome",
+      "constructor",
+      "__proto__",
+      "fetch",
+      "",
+    ])
+      expect(await entrypoint.outcome(name, {})).toMatchObject({ error: { code: 104 } });
+    for (const params of ["[]", "null", "7"])
+      expect(await entrypoint.outcome("batch", JSON.parse(params))).toMatchObject({
+        error: { code: 107 },
+      });
+  });
+
+  it("[OW16] have a method of realtimeService for each command of the table", () => {
+    const names = operationNames((row) => row.at !== "events");
+    expect(new Set(Object.keys(realtimeService(entrypoint)))).toEqual(new Set([...names, "batch"]));
+    // Without the flag `rpc`, a binding of an old compatibility date has no methods.
+    const { BACKEND } = env;
+    const old: Fetcher = {
+      fetch: (input, init) => BACKEND.fetch(input, init),
+      connect: (to) => BACKEND.connect(to),
+    };
+    expect(() => realtimeService(old)).toThrow("the binding has no methods");
+  });
 
   it("[OW5] [A14] a name without a secret admits nothing over HTTP", async () => {
     const keys = [{ name: "orders", methods: ["*"], channels: ["*"] }];

@@ -4,10 +4,14 @@ import { type ParsedKeySet, parseTokenAlgorithm } from "../../../src/access/keys
 import { type ConsoleAccessConfig, consolePassword } from "../../../src/features/console/config.ts";
 import type { Configured } from "../../platform/configuration.ts";
 import { areEqual, digest } from "../../platform/digest.ts";
+import { embeddedHere } from "../../platform/embedded.ts";
 import { fetchKeySet, KeySet } from "../../platform/key-set.ts";
 
-/** Lets operators into the console who know its password, or whom Cloudflare Access lets through (rule N2). */
-export type ConsoleAccess = PasswordAccess | TeamAccess;
+/**
+ * Lets operators into the console who know its password, whom Cloudflare Access lets through (rule N2), or whom the code of
+ * a Worker of one's own knows (rule OW15).
+ */
+export type ConsoleAccess = PasswordAccess | TeamAccess | WorkerAccess;
 
 /** The login of a Worker's console (rules N1 and N2); undefined where the console is off. */
 export function consoleAccess(configured: Configured): ConsoleAccess | undefined {
@@ -17,7 +21,13 @@ export function consoleAccess(configured: Configured): ConsoleAccess | undefined
   if (known !== undefined) return known;
   const { access } = config.console;
   const password = secrets.given[consolePassword];
-  const made = access ? new TeamAccess(access) : password && new PasswordAccess(password);
+  const admits = embeddedHere()?.admitsOperator;
+  const made =
+    admits !== undefined
+      ? new WorkerAccess(admits)
+      : access
+        ? new TeamAccess(access)
+        : password && new PasswordAccess(password);
   if (!made) return undefined;
   accesses.set(configured, made);
   return made;
@@ -123,6 +133,22 @@ export class TeamAccess {
       if (end !== undefined) return end;
     }
     return undefined;
+  }
+}
+
+/** The console of a Worker of one's own, whose code says who its operators are. */
+class WorkerAccess {
+  readonly kind = "worker";
+  /** Asks for one request. */
+  readonly admits: (request: Request) => Promise<boolean>;
+
+  constructor(admits: (request: Request) => Promise<boolean>) {
+    this.admits = admits;
+  }
+
+  /** When the answer ends, in seconds since 1970: the code can't tell of a log-out, and is asked again. */
+  async endOf(_: string, nowMs: number): Promise<number> {
+    return Math.floor(nowMs / 1_000) + consoleLimits.consoleAdmittedSeconds;
   }
 }
 

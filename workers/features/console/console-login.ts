@@ -23,6 +23,7 @@ import { answerInTime } from "../../platform/object-call.ts";
 import { anybodysBytes } from "../../http/body.ts";
 import { keyAmong } from "../../http/middleware.ts";
 import type { Configured } from "../../platform/configuration.ts";
+import { mountedAt } from "../../platform/embedded.ts";
 import {
   busyRetrySeconds,
   respondBusy,
@@ -33,6 +34,14 @@ import {
 /** The console of a Worker; where it is off, its paths don't exist. */
 export const consoleOn: MiddlewareHandler<AppEnv> = async (context, next) =>
   consoleAccess(context.var.configured) === undefined ? respondNotFound() : next();
+
+/** Lets everybody see the page and its files, but in a Worker of one's own that knows its operators only these. */
+export const maySeePage: MiddlewareHandler<AppEnv> = async (context, next) => {
+  const access = consoleAccess(context.var.configured);
+  return access?.kind !== "worker" || (await access.admits(context.req.raw))
+    ? next()
+    : respondText(403, "Forbidden");
+};
 
 /**
  * Lets only requests of the console's own pages pass (rule N3): the browser's cookie comes with requests of others, too.
@@ -52,8 +61,7 @@ function hostOf(origin: string): string | undefined {
 
 /** Lets only an operator pass who is logged in, or whom Cloudflare Access has let through (rule N2). */
 export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
-  const endsAtSeconds = await loginEnd(context);
-  if (endsAtSeconds === undefined) {
+  if ((await loginOf(context)) === undefined) {
     // The page asks for its settings to find out whether there is a login: nothing is refused by that.
     if (context.req.path !== settingsPath)
       context.set("refusal", { rule: "N2", reason: "nobody is logged in to the console" });
@@ -63,30 +71,28 @@ export const loggedIn: MiddlewareHandler<AppEnv> = async (context, next) => {
   return next();
 };
 
-/** When the login of a request ends, in seconds since 1970; undefined if there is none. */
-export async function loginEnd(context: Context<AppEnv>): Promise<number | undefined> {
-  return (await loginOf(context))?.endsAtSeconds;
-}
-
 /** The login of a request: when it ends, in seconds since 1970, and its ID, which is none of a token of clients. */
 export async function loginOf(
   context: Context<AppEnv>,
 ): Promise<{ readonly endsAtSeconds: number; readonly id: string } | undefined> {
   const access = consoleAccess(context.var.configured);
   if (access === undefined) return undefined;
-  const proof = proofOf(context, access);
+  const proof = await proofOf(context, access);
   const endsAtSeconds = proof === "" ? undefined : await access.endOf(proof, Date.now());
   if (endsAtSeconds === undefined) return undefined;
   const id = hexadecimal(new Uint8Array(await digest(`console login\n${proof}`)));
   return { endsAtSeconds, id: `console ${id}` };
 }
 
-function proofOf(context: Context<AppEnv>, { kind }: ConsoleAccess): string {
-  switch (kind) {
+async function proofOf(context: Context<AppEnv>, access: ConsoleAccess): Promise<string> {
+  switch (access.kind) {
     case "password":
       return getCookie(context, cookieName) ?? "";
     case "access":
       return context.req.header("Cf-Access-Jwt-Assertion") ?? "";
+    case "worker":
+      // Each socket ends by itself.
+      return (await access.admits(context.req.raw)) ? crypto.randomUUID() : "";
   }
 }
 
@@ -191,7 +197,7 @@ function cookie({ req }: Context<AppEnv>, name: string, value: string, seconds: 
   // A browser on this machine may refuse it otherwise, as `npm start` has no TLS.
   const isLocal = protocol === "http:" && localNames.has(hostname);
   const secure = isLocal ? "" : "; Secure";
-  return `${name}=${value}; Path=/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  return `${name}=${value}; Path=${mountedAt()}/console; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /** The path at which the page asks for its settings. */

@@ -22,10 +22,12 @@ import { respondRefused } from "../../http/websocket.ts";
 import { answerInTime } from "../../platform/object-call.ts";
 import { carryOut } from "../../http/api.ts";
 import { consoleAccess } from "./console-access.ts";
-import { loginEnd, loginOf } from "./console-login.ts";
+import { loginOf } from "./console-login.ts";
 import { regionEndpoint } from "../../http/endpoints.ts";
 import { collected, collectedRefusals } from "../metrics/metrics.ts";
 import type { AppEnv } from "../../http/app-env.ts";
+import { packageFile } from "../../http/middleware.ts";
+import { embeddedHere, mountedAt } from "../../platform/embedded.ts";
 import { handoverRequest, placeSocket } from "../../http/placement.ts";
 import {
   busyRetrySeconds,
@@ -72,7 +74,6 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
   const body = {
     version,
     login: consoleAccess(configured)?.kind,
-    login_ends_at: await loginEnd(context),
     report_ms: metricsLimits.metricsReportMs,
     ...shownSettings(configured.config),
   };
@@ -138,12 +139,17 @@ function onlooker(
 /** The login has ended since it was checked. */
 const noLogin = { endsAtSeconds: 1, id: "" };
 
-/** The page, which anybody may read, as its script and its styles: they show nothing without a login. */
+/**
+ * The page, which anybody may read, as its script and its styles: they show nothing without a login. A Worker of one's own
+ * that knows its operators shows it to nobody else.
+ */
 export async function consolePage(context: Context<AppEnv>): Promise<Response> {
   const script = await fileOf(context, "console.js");
-  await script?.body?.cancel();
-  if (script?.ok !== true) return respondText(404, notBuilt);
-  return new Response(page, {
+  if (script?.ok !== true) return missingFile(script);
+  await script.body?.cancel();
+  const kind = consoleAccess(context.var.configured)?.kind ?? "";
+  const html = page.replace("{login}", kind).replaceAll("{at}", `${mountedAt()}/console`);
+  return new Response(html, {
     headers: { "Content-Type": "text/html; charset=utf-8", ...fileHeaders },
   });
 }
@@ -154,12 +160,17 @@ export async function consoleFile(context: Context<AppEnv>): Promise<Response> {
   const type = fileTypes.get(name);
   const asset = type === undefined ? undefined : await fileOf(context, name);
   if (type === undefined || asset === undefined) return respondNotFound();
-  if (!asset.ok) return respondText(404, notBuilt);
+  if (!asset.ok) return missingFile(asset);
   return new Response(asset.body, { headers: { "Content-Type": type, ...fileHeaders } });
 }
 
-async function fileOf({ env, req }: Context<AppEnv>, name: string): Promise<Response | undefined> {
-  return env.ASSETS?.fetch(new Request(new URL(`/console/${name}`, req.url)));
+function fileOf(context: Context<AppEnv>, name: string): Promise<Response | undefined> {
+  return packageFile(context, `/console/${name}`);
+}
+
+/** 404, with what is to be done. A Worker of one's own says it itself. */
+function missingFile(found: Response | undefined): Response {
+  return found !== undefined && embeddedHere() !== undefined ? found : respondText(404, notBuilt);
 }
 
 const notBuilt = "The console isn't built: run node cli/build/build-console.ts";
@@ -178,12 +189,12 @@ const page = `<!doctype html>
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Dormouse console</title>
-    <link rel="icon" href="/console/icon.svg" type="image/svg+xml" />
-    <link rel="stylesheet" href="/console/console.css" />
-    <script type="module" src="/console/console.js"></script>
+    <link rel="icon" href="{at}/icon.svg" type="image/svg+xml" />
+    <link rel="stylesheet" href="{at}/console.css" />
+    <script type="module" src="{at}/console.js"></script>
   </head>
   <body>
-    <div id="console"></div>
+    <div id="console" data-login="{login}"></div>
     <noscript>The console needs JavaScript.</noscript>
   </body>
 </html>

@@ -86,6 +86,9 @@ function readDescription(text: string): ConnectResultRead {
     return { outcome: "invalid", reason: "it is neither a text nor an object with a user" };
   if (typeof object.fields["user"] !== "string")
     return { outcome: "invalid", reason: '"user" is not a string' };
+  // With a mistyped `expire_at` the connection would never end.
+  if (hasOtherField(object.fields, "connect"))
+    return invalid(`it has another field than ${resultFields["connect"]?.join(", ")}`);
   return parseConnectResult(object.text);
 }
 

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { JsonValue } from "../answers.ts";
 import { fieldOf, Message, type PageProps, useAnswer } from "../parts.tsx";
 import { isJson } from "../text.ts";
-import { call } from "../server.ts";
+import { addressAt, call } from "../server.ts";
 
 /** Any method of the HTTP API, with its answer, and the line of a shell that does the same. */
 export function ApiPage({ loggedOut }: PageProps) {
@@ -71,5 +71,5 @@ function exampleOf(method: string): string {
 
 function shellLine(method: string, request: string): string {
   const body = request.replaceAll(/\n\s*/g, " ").replaceAll("'", String.raw`'\''`);
-  return `curl ${location.origin}/api/${method} -H "X-API-Key: $API_KEY" -d '${body}'`;
+  return `curl ${addressAt(`../api/${method}`).href} -H "X-API-Key: $API_KEY" -d '${body}'`;
 }

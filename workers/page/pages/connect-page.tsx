@@ -1,6 +1,7 @@
 import { useState, useEffect, useRef } from "preact/hooks";
 import { href } from "../hash-route.ts";
 import { fieldOf, Message, type PageProps } from "../parts.tsx";
+import { socketAddressAt } from "../server.ts";
 import { time } from "../text.ts";
 import { Centrifuge } from "centrifuge";
 
@@ -91,8 +92,7 @@ function useUser(user: string): UserConnection {
         { number: (before[0]?.number ?? 0) + 1, atMs: Date.now(), isSent, text: String(data) },
         ...before.slice(0, framesMax - 1),
       ]);
-    const address = new URL("/console/connect", location.href);
-    address.protocol = address.protocol.replace("http", "ws");
+    const address = socketAddressAt("connect");
     address.searchParams.set("user", user);
     const made = new Centrifuge(address.href, { websocket: recordedSocket(note) });
     made.on("connecting", ({ reason }) => setState(`Connecting as ${user}: ${reason}.`));

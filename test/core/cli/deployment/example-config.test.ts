@@ -10,7 +10,9 @@ import { wranglerConfigOf } from "../../../../cli/deployment/wrangler-config.ts"
  */
 const examples = readdirSync("examples", { withFileTypes: true })
   .filter(
-    (entry) => entry.isDirectory() && !["container", "own-worker", "template"].includes(entry.name),
+    (entry) =>
+      entry.isDirectory() &&
+      !["container", "frameworks", "own-worker", "template"].includes(entry.name),
   )
   .map(({ name }) => name);
 const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));

@@ -60,6 +60,16 @@ describe("[A8] the section consumers", () => {
     expect(problemsOf({ consumers: [{ ...kafka, enabled: true }] })).toStrictEqual([
       `consumers[0] ("kafka").type: "kafka" is not supported by Dormouse: write "cloudflare_queue"`,
     ]);
+    expect(problemsOf({ consumers: [{ ...kafka, enabeld: true }] })).toStrictEqual([
+      `consumers[0] ("kafka").enabeld is unknown; did you mean enabled?`,
+    ]);
+  });
+
+  it("names what does the work of a consumer of PostgreSQL", () => {
+    const table = { name: "table", type: "postgresql", enabled: true, postgresql: { dsn: "" } };
+    expect(problemsOf({ consumers: [table] })).toStrictEqual([
+      `consumers[0] ("table").type: "postgresql" is not supported by Dormouse: run dormouse outbox`,
+    ]);
   });
 
   it.each([

@@ -1,0 +1,1 @@
+CREATE TABLE orders (id TEXT PRIMARY KEY, item TEXT NOT NULL);
