@@ -20,7 +20,7 @@ export function curveChart(curve: Curve): string {
 ${upwardAxis(upward, curve.upward, y)}
 ${acrossAxis(values, across, curve.across, x)}
 ${curve.lines.map((line) => drawnLine(line, x, y)).join("\n")}
-${curve.lines.map(({ system }, index) => legendEntry(system, index)).join("\n")}
+${curve.lines.map((line, index) => legendEntry(line, index)).join("\n")}
 </svg>
 `;
 }
@@ -75,10 +75,10 @@ function drawnLine({ system, marks }: CurveLine, x: Position, y: Position): stri
   return `<g data-system="${escaped(system)}" stroke="${colour}" fill="${colour}"><polyline points="${points.join(" ")}" fill="none" stroke-width="2"${dashed(dashes)}/>${bars.join("")}</g>`;
 }
 
-function legendEntry(system: CurveLine["system"], index: number): string {
+function legendEntry({ system, label = system }: CurveLine, index: number): string {
   const { colour, dashes } = lookOf(system);
   const y = top + 6 + index * 20;
-  return `<line x1="${right + 16}" x2="${right + 40}" y1="${y}" y2="${y}" stroke="${colour}" stroke-width="2"${dashed(dashes)}/><text x="${right + 46}" y="${y + 4}" fill="${ink}">${escaped(system)}</text>`;
+  return `<line x1="${right + 16}" x2="${right + 40}" y1="${y}" y2="${y}" stroke="${colour}" stroke-width="2"${dashed(dashes)}/><text x="${right + 46}" y="${y + 4}" fill="${ink}">${escaped(label)}</text>`;
 }
 
 function dashed(dashes: string): string {

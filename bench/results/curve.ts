@@ -18,7 +18,9 @@ export interface Curve {
 }
 
 export interface CurveLine {
+  /** Its look; and its name, unless it has a label. */
   readonly system: SystemName;
+  readonly label?: string;
   /** In the order of their values. */
   readonly marks: readonly CurveMark[];
 }
