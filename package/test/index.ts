@@ -21,6 +21,7 @@ export type {
   ServiceFunction,
   ServiceMethods,
 } from "./project/given-bindings.ts";
+import { isPublic } from "../../src/access/public-secrets.ts";
 export type { OwnObject, StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";
@@ -44,7 +45,7 @@ export async function startDormouse<Bindings extends object = TestBindings>(
     API_KEY: secret(),
     TOKEN_HMAC_SECRET_KEY: secret(),
     HOOK_SIGNING_SECRET: `whsec_${randomBytes(32).toString("base64")}`,
-    // Those of `.dev.vars`, with which the Worker's own code signs.
+    // Those of `.dev.vars`, with which the Worker's own code signs, unless they are the example's, which no server takes.
     ...textsOf({ ...project?.worker.bindings }),
     ...options.secrets,
   };
@@ -74,11 +75,11 @@ export async function startDormouse<Bindings extends object = TestBindings>(
   }
 }
 
-/** The variables of a Worker that are texts. */
+/** The variables of a Worker that are texts, without public ones. */
 function textsOf(variables: object): Readonly<Record<string, string>> {
   const texts: [string, string][] = [];
   for (const [name, value] of Object.entries(variables))
-    if (typeof value === "string") texts.push([name, value]);
+    if (typeof value === "string" && !isPublic(value)) texts.push([name, value]);
   return Object.fromEntries(texts);
 }
 

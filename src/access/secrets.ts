@@ -1,3 +1,4 @@
+import { isPublic } from "./public-secrets.ts";
 import { limits } from "../limits.ts";
 
 /** The name of a secret that every Worker may have, as docs/configuration.md explains them. */
@@ -109,7 +110,7 @@ export function isPlaceholder(text: string): boolean {
 }
 
 function weakness(value: string): string | undefined {
-  if (publicValues.has(value)) return "has the value in .dev.vars.example, which is public";
+  if (isPublic(value)) return "has the value in .dev.vars.example, which is public";
   if (value.length < limits.secretCharactersMin)
     return `has fewer than ${limits.secretCharactersMin} characters`;
   return /^(.)\1*$/su.test(value) ? "repeats one character" : undefined;
@@ -138,11 +139,3 @@ function mustDiffer(one: SecretUse, other: SecretUse): boolean {
   const areTokens = one.kind === "token" && other.kind === "token";
   return !areTokens || (one.of === one.name && other.of === other.name);
 }
-
-/** The values in .dev.vars.example. */
-const publicValues: ReadonlySet<string> = new Set([
-  "development-api-key",
-  "development-console-password",
-  "development-token-hmac-secret-key",
-  "whsec_ZGV2ZWxvcG1lbnQtaG9vay1zaWduaW5nLXNlY3JldA==",
-]);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { startDormouse } from "../../../package/test/index.ts";
+import { WorkerFolder } from "../../support/servers/worker-folder.ts";
 import { checkNodeVersion } from "../../../package/test/node-version.ts";
 
 const orders = { allow_subscribe_for_client: true, history_size: 100, history_ttl: "5m" };
@@ -23,7 +24,10 @@ describe("startDormouse", () => {
 
   it("[TK1] [TK4] runs a Worker of one's own", async () => {
     const worker = "test/clients/kit/own-worker.js";
-    const rt = await startDormouse({ worker, variables: { config } });
+    // As `npm start` has made it from the example.
+    const project = new WorkerFolder("", { API_KEY: "development-api-key" });
+    const wrangler = project.configFile;
+    const rt = await startDormouse({ worker, wrangler, variables: { config } });
     try {
       expect(await (await fetch(`${rt.url}/own`)).text()).toBe("mine");
       const ann = await rt.client({ user: "ann", subscribe: "orders:ann" });
@@ -33,6 +37,7 @@ describe("startDormouse", () => {
       expect(await ann.received("orders:ann", 2)).toEqual([1, 2]);
     } finally {
       await rt.stop();
+      project.remove();
     }
   });
 

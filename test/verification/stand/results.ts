@@ -40,7 +40,12 @@ export function runStand(seed: number, said: (line: string) => void): StandResul
     said(`${clients} subscribers, ${perSecond} publications a second`);
     return { perSecond, outcome };
   };
-  const million: Size = { seed, clients: 1_000_000, weight: coarseWeight, perGateway: usualPerGateway };
+  const million: Size = {
+    seed,
+    clients: 1_000_000,
+    weight: coarseWeight,
+    perGateway: usualPerGateway,
+  };
   const ratedMany = { perSecond: 10, seconds: 60 };
   return {
     seed,

@@ -41,7 +41,7 @@ export interface Outcome {
 }
 
 /** Clients on gateways at all places, subscribed to one channel. */
-export class Crowd {
+class Crowd {
   readonly world: StandWorld;
   readonly seen = new Seen();
   readonly clients: StandClient[] = [];
