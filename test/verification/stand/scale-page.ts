@@ -50,7 +50,7 @@ ${answers(results)}
 | Part | |
 | --- | --- |
 | channel objects, gateways, the directory, the relay between them, recovery, rows in SQLite, alarms | real: the code that a Worker runs. Every call between objects is made |
-| connections | real sessions on the real gateway. Each stands for 25 clients (${coarseWeight} from ${figure(manyClients)} on) that do the same at the same time; it takes the thread for as many, and counts as many. The hub's bounds are divided by as many. With a session for each client a small run counts the same |
+| connections | real sessions on the real gateway. Each stands for 25 clients (${coarseWeight} from ${figure(manyClients)} on, one where each has a channel of its own) that do the same at the same time; it takes the thread for as many, and counts as many. The hub's bounds are divided by as many. With a session for each client a small run counts the same |
 | each object's thread | simulated: an event takes as long as the bench measured (\`test/verification/stand/measured-costs.ts\` names the page of each figure), and the next one waits. A frame takes 31 µs a socket, a call 0.2 ms at each end, a commit 0.25 ms, a client that comes back 0.91 ms |
 | the network between places | the medians between Azure's regions of 2026-07-30, as Cloudflare publishes none (\`test/verification/stand/places.ts\`) |
 | how connections are spread | assumed: ${placeNames.map((place) => `${figure(places[place].share * 100)} % ${place}`).join(", ")}; 5 to 40 ms between a client and its gateway; the channel's object and the backend in \`na\` |
