@@ -176,6 +176,7 @@ export class KeptServer {
     await this.#socket.close();
     if (!(await waited(restartInMs, this.#stopping.signal))) return 0;
     const opened = await listeningSocket(this.#options.host, this.#options.port);
+    if (this.#stopping.signal.aborted) return 0;
     if (opened.outcome === "listening") this.#socket = opened;
     else console.error(`The server stops: ${opened.problem}`);
     return opened.outcome === "listening" ? undefined : 1;

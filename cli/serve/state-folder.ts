@@ -8,6 +8,7 @@ import {
   openSync,
   readFileSync,
   rmdirSync,
+  rmSync,
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -30,6 +31,8 @@ export type TakenFolder =
 export function takeStateFolder(folder: string): TakenFolder {
   const problem = lockFolder(folder, "--state");
   if (problem !== undefined) return { outcome: "refused", problem };
+  // Of a server that was killed: by now its id may be that of any process, and an update would signal it.
+  rmSync(join(folder, "server"), { force: true });
   const pipe = join(folder, "alive");
   if (!madePipe(pipe))
     return { outcome: "refused", problem: `can't create a named pipe in ${folder}` };
