@@ -123,10 +123,10 @@ describe.concurrent.each(wires)("[T1] [$rule] over $name", (wire) => {
 
   it("[K1] [T2] the server pings: a client that misses a ping gives up, and this one stays", async (test) => {
     const channel = `ping-${wire.name}`;
-    // It would give up 4.5 s after a ping that isn't followed by another.
-    const client = server.open(test, wire, channel, { maxServerPingDelay: 1_500 });
+    // It would give up 7 s after a ping that isn't followed by another: a busy machine is late by seconds.
+    const client = server.open(test, wire, channel, { maxServerPingDelay: 4_000 });
     const subscription = await client.subscribed(channel);
-    await pause(5_500);
+    await pause(8_500);
     await server.backend.publish(channel, "still here");
     await subscription.publications.count(1);
     expect(client.reconnects).toBe(0);

@@ -31,7 +31,6 @@ beforeAll(async () => {
       "lacking-here",
       "export default { fetch: (request) => (isHere(request) ? lacks() : new Response()) };",
     ],
-    ["broken", "export default { fetch: lacks };\nthrow new Error('broken');"],
   ] as const) {
     mkdirSync(join(worker.path, name));
     writeFileSync(join(worker.path, name, "edge.ts"), `${lacking}${last}\n`);
@@ -139,11 +138,6 @@ describe("npm run update", () => {
       what: "a Worker that can't be built",
       change: (text: string) => text.replace(/^main = .*$/m, `main = "none/edge.ts"`),
       says: /not updated and serves as before: the new version can't be prepared/,
-    },
-    {
-      what: "a Worker that ends workerd",
-      change: (text: string) => text.replace(/^main = .*$/m, `main = "broken/edge.ts"`),
-      says: /not updated and serves as before: workerd ended before it answered: status 1/,
     },
     {
       what: "a Worker that says what it lacks",
