@@ -4,6 +4,7 @@ export interface ListeningSocket {
   readonly outcome: "listening";
   /** A descriptor of this process, which processes that it starts can inherit. */
   readonly descriptor: number;
+  readonly port: number;
   /** Closes the socket, which ends the connections that wait in it. */
   close(): Promise<void>;
 }
@@ -24,31 +25,35 @@ const { parentPort, workerData } = require("node:worker_threads");
 const server = require("node:net").createServer();
 server.once("error", ({ code, name }) => parentPort.postMessage({ fault: code ?? name }));
 server.listen(workerData, () => {
-  parentPort.postMessage({ descriptor: server._handle.fd });
+  parentPort.postMessage({ descriptor: server._handle.fd, port: server.address().port });
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 });
 `;
+
+/** What the thread says. */
+type Opened = { readonly descriptor: number; readonly port: number } | { readonly fault: string };
 
 /**
  * Opens a socket that listens on a port and accepts nobody: workerd does that, which gets the descriptor. While one workerd
  * has ended and the next one doesn't run yet, connections wait in the socket instead of being refused.
  *
  * @param host the address, "0.0.0.0" or "::" for all
+ * @param port 0 for a free one
  */
 export function listeningSocket(host: string, port: number): Promise<OpenedSocket> {
   const workerData = { host, port, backlog, exclusive: true };
   const thread = new Worker(opener, { eval: true, workerData });
   thread.unref();
   const { promise, resolve } = Promise.withResolvers<OpenedSocket>();
-  thread.once("message", ({ descriptor, fault }: { descriptor?: number; fault?: string }) => {
-    if (descriptor !== undefined) {
+  thread.once("message", (opened: Opened) => {
+    if ("descriptor" in opened) {
       const close = async () => void (await thread.terminate());
-      return resolve({ outcome: "listening", descriptor, close });
+      return resolve({ outcome: "listening", ...opened, close });
     }
     const problem =
-      fault === "EADDRINUSE"
+      opened.fault === "EADDRINUSE"
         ? `port ${port} is used by another server: choose a free port with --port`
-        : `can't listen on port ${port} of ${host}: ${fault}`;
+        : `can't listen on port ${port} of ${host}: ${opened.fault}`;
     resolve({ outcome: "refused", problem });
   });
   return promise;

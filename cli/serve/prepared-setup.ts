@@ -1,13 +1,12 @@
 /**
- * The setup of a server that is updated, made and tried by a process of its own: it runs the sources as they are on the disk now,
- * while the server's process has those with which it was started.
+ * The setup of a server that is updated, made and tried by a process of its own: it runs the sources as they are on the disk
+ * now, while the server's process has those with which it was started.
  */
 import { fork } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listeningSocket } from "./listening-socket.ts";
 import { builtSetup, checkedSetup } from "./setup.ts";
 import { howItEnded, problemsOf, Workerd, type WorkerdSetup } from "./workerd.ts";
 
@@ -63,25 +62,19 @@ async function prepare(args: readonly string[]): Promise<PreparedSetup> {
 
 /** Starts workerd with the setup, on a port and in a folder of its own. "" if it answers without a problem. */
 async function problemOf(setup: WorkerdSetup): Promise<string> {
+  const opened = await listeningSocket("127.0.0.1", 0);
+  if (opened.outcome === "refused") return opened.problem;
   const folder = mkdtempSync(join(tmpdir(), "dormouse-update-"));
-  const workerd = Workerd.launch({ ...setup, host: "127.0.0.1" }, folder, await freePort());
+  const tried = { ...setup, host: "127.0.0.1", listensOn: opened.descriptor };
+  const workerd = Workerd.launch(tried, folder, opened.port);
   try {
     const problems = await problemsOf(workerd);
     return problems ?? `workerd ended before it answered: ${howItEnded(await workerd.ended)}`;
   } finally {
     await workerd.kill();
+    await opened.close();
     rmSync(folder, { recursive: true });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("a port is a number");
-  return address.port;
 }
 
 if (import.meta.main) {

@@ -69,15 +69,17 @@ export function lockFolder(folder: string, option: string): string | undefined {
  * stays.
  */
 export function noteProcess(folder: string, processId: number): void {
-  const path = join(folder, "process");
-  const contents = String(processId);
-  writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
+  writeNote(folder, "process", String(processId));
 }
 
 /** Stores the id of the process of `npm run serve` itself, for {@link runningServer}. */
 export function noteServer(folder: string, processId: number): void {
-  const path = join(folder, "server");
-  const contents = String(processId);
+  writeNote(folder, "server", String(processId));
+}
+
+/** Writes a file of the state folder whole, for its user alone. */
+export function writeNote(folder: string, name: string, contents: string): void {
+  const path = join(folder, name);
   writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
 }
 
@@ -87,7 +89,8 @@ export type RunningServer =
 
 /** The process of `npm run serve` that has the folder now. */
 export function runningServer(folder: string): RunningServer {
-  if (!existsSync(join(folder, "lock")) || !isLocked(folder))
+  const held = join(folder, "lock");
+  if (!existsSync(held) || !isOpen(held))
     return { outcome: "none", problem: `no server uses the state folder ${folder}` };
   const file = join(folder, "server");
   if (!existsSync(file)) {
@@ -97,10 +100,11 @@ export function runningServer(folder: string): RunningServer {
   return { outcome: "running", processId: Number(readFileSync(file, "utf8")) };
 }
 
-function isLocked(folder: string): boolean {
-  const database = new DatabaseSync(join(folder, "lock"));
+/** Whether another process has a database open. SQLite gives one process the whole database only if no other has it. */
+export function isOpen(file: string): boolean {
+  const database = new DatabaseSync(file);
   try {
-    database.exec("BEGIN EXCLUSIVE");
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
     return false;
   } catch {
     return true;

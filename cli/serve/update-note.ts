@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeFiles } from "../configuration/write-files.ts";
+import { writeNote } from "./state-folder.ts";
 
 /** How an update ended. */
 export type UpdateOutcome =
@@ -21,10 +21,8 @@ export function updateText(outcome: UpdateOutcome): string {
 
 /** Stores how an update ended, in the server's state folder, for the process that asked for it. */
 export function noteUpdate(folder: string, outcome: UpdateOutcome): void {
-  const path = join(folder, "updated");
   // Two updates may end alike: the id tells them apart.
-  const contents = JSON.stringify({ id: crypto.randomUUID(), outcome });
-  writeFiles([{ path, shown: path, contents, mode: 0o600, replaces: true }]);
+  writeNote(folder, "updated", JSON.stringify({ id: crypto.randomUUID(), outcome }));
 }
 
 /** The note about the last update: its id, and how it ended; undefined if there was none. */

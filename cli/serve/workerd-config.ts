@@ -1,10 +1,5 @@
+import type { Compatibility } from "../../src/contract/runtime-flags.ts";
 import type { WorkerdSetup } from "./workerd.ts";
-
-/** The compatibility date and flags of wrangler.toml. */
-export interface Compatibility {
-  readonly date: string;
-  readonly flags: readonly string[];
-}
 
 /** The file name of the module that serves the static files. */
 export const assetsModule = "assets.js";

@@ -4,13 +4,8 @@ import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { join } from "node:path";
-import {
-  assetsModule,
-  assetsSource,
-  bracketed,
-  type Compatibility,
-  workerdConfig,
-} from "./workerd-config.ts";
+import { assetsModule, assetsSource, bracketed, workerdConfig } from "./workerd-config.ts";
+import type { Compatibility } from "../../src/contract/runtime-flags.ts";
 import { writeFiles } from "../configuration/write-files.ts";
 import { wranglerConfigOf } from "../deployment/wrangler-config.ts";
 

@@ -9,9 +9,8 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { optionValue, targetOf } from "../configuration/command-line.ts";
-import { lockFolder } from "./state-folder.ts";
+import { isOpen, lockFolder } from "./state-folder.ts";
 import { configurationFile } from "../deployment/wrangler-config.ts";
 import { packageRoot } from "../package-root.ts";
 
@@ -46,19 +45,6 @@ function databasesOf(folder: string): readonly string[] {
   return readdirSync(classes)
     .map((name) => join(classes, name, "metadata.sqlite"))
     .filter((file) => existsSync(file));
-}
-
-/** Whether another process has a database open. SQLite gives one process the whole database only if no other has it. */
-function isOpen(file: string): boolean {
-  const database = new DatabaseSync(file);
-  try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
-    return false;
-  } catch {
-    return true;
-  } finally {
-    database.close();
-  }
 }
 
 /**
