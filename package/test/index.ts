@@ -3,6 +3,7 @@
  * wrangler, which brings the runtime.
  */
 import { randomBytes } from "node:crypto";
+import { isPublic } from "../../src/access/public-secrets.ts";
 import { HookBackend, type JsonConfig, keepsPublications } from "./hooks.ts";
 import { Network } from "./network.ts";
 import { checkNodeVersion } from "./node-version.ts";
@@ -15,13 +16,8 @@ import { testLimits } from "./test-limits.ts";
 
 export { DormouseTestError } from "./test-error.ts";
 export type { AskedQuestion, HookAnswer, HookAnswerer, HookQuestion, TestHooks } from "./hooks.ts";
-export type {
-  GivenBindings,
-  JsonValue,
-  ServiceFunction,
-  ServiceMethods,
-} from "./project/given-bindings.ts";
-import { isPublic } from "../../src/access/public-secrets.ts";
+export type { GivenBindings, ServiceFunction, ServiceMethods } from "./project/given-bindings.ts";
+export type { JsonValue } from "../../src/protocol/wire-value.ts";
 export type { OwnObject, StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";

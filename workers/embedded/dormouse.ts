@@ -2,6 +2,13 @@ import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import { parseConfig } from "../../src/config/parse-config.ts";
+import {
+  type CheckedPlace,
+  type CodedConfiguration,
+  codeListener,
+} from "../../src/contract/coded-configuration.ts";
+import { leftOutProblems } from "../../src/features/index.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
@@ -9,7 +16,6 @@ import { visitors } from "../http/admit.ts";
 import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import { runtimeProblems } from "./runtime-problems.ts";
-import { tellChecker } from "./tell-checker.ts";
 import type { ApiResults } from "./api-types.ts";
 import { carryOut, carryOutBatch } from "./commands.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
@@ -157,6 +163,21 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
     ...ownMethods(),
   };
+}
+
+/** Tells whoever checks the Worker's code what it has configured, and what is wrong with that; usually nobody does. */
+function tellChecker(made: Omit<CodedConfiguration, "problems">): void {
+  const listener: unknown = Reflect.get(globalThis, codeListener);
+  if (typeof listener === "function")
+    listener((place: CheckedPlace): CodedConfiguration => ({
+      ...made,
+      problems: problemsOf(made.config, place),
+    }));
+}
+
+function problemsOf(config: object, place: CheckedPlace): readonly string[] {
+  const parsed = parseConfig(config, place);
+  return parsed.outcome === "bad" ? parsed.problems : leftOutProblems(parsed.config);
 }
 
 /** The names of all methods but publish and broadcast, which have forms of their own. */

@@ -1,3 +1,5 @@
+import type { JsonValue } from "../../../src/protocol/wire-value.ts";
+
 /** A function in place of another Worker, which takes the requests of a service binding. */
 export type ServiceFunction = (request: Request) => Response | Promise<Response>;
 
@@ -10,15 +12,6 @@ export interface ServiceMethods {
 export interface GivenBindings {
   readonly [name: string]: ServiceFunction | ServiceMethods | JsonValue;
 }
-
-/** The value of a variable. */
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
 
 /** What answers in place of another Worker; `fetch` takes the requests. */
 type Answering = Readonly<Record<string, (...given: readonly unknown[]) => unknown>>;
