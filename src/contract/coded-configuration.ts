@@ -9,7 +9,7 @@ export interface CodedConfiguration {
   readonly knowsUsers: boolean;
   /** Whether it says who may see the console: then there is no password. */
   readonly knowsOperators: boolean;
-  /** What is wrong with the configuration, or with what was left out of the build. */
+  /** The problems of the configuration, and those of features that the build leaves out. */
   readonly problems: readonly string[];
 }
 

@@ -9,9 +9,9 @@ export interface RuntimeFlag {
   readonly opposite: string;
   /** The compatibility date from which it is on. */
   readonly since: string;
-  /** What doesn't work without it. */
+  /** A clause about the part of the server that doesn't work without the flag. */
   readonly without: string;
-  /** What needs it. Without connections there is nothing else. */
+  /** The part of the server that needs the flag. Where connections need it, everything does. */
   readonly neededBy: "connections" | "recovery" | "streams" | "hooks";
 }
 
@@ -70,7 +70,7 @@ export function isOn(
   return date >= since || flags.includes(name);
 }
 
-/** What a runtime without a flag means, in words that say how to switch it on there. */
+/** The sentence about a flag that is off: its consequence, and how the operator switches it on. */
 export function flagProblem({ name, since, without }: RuntimeFlag): string {
   return `without the compatibility flag ${name} ${without}: add "${name}" to compatibility_flags in wrangler's file, or set a compatibility_date from ${since} on`;
 }

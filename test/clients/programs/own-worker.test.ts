@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -14,6 +13,7 @@ import { writeShop } from "../../support/environments/shop-project.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
+import { endGroup } from "../../support/servers/process-group.ts";
 import { codeBlocksOf } from "../../support/documented-code.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
@@ -217,11 +217,7 @@ beforeAll(async () => {
   }
 }, 300_000);
 afterAll(async () => {
-  if (running?.pid !== undefined) {
-    const ended = once(running, "close");
-    process.kill(-running.pid, "SIGINT");
-    await ended;
-  }
+  await endGroup(running);
   rmSync(folder, { recursive: true });
 });
 

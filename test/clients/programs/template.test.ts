@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +11,7 @@ import { packageRoot } from "../../../cli/package-root.ts";
 import { llmsFullText } from "../../../cli/llms/llms.ts";
 import { packageName } from "../../../src/version.ts";
 import { freePort } from "../../support/servers/listen.ts";
+import { endGroup } from "../../support/servers/process-group.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 
@@ -27,11 +27,7 @@ beforeAll(async () => {
   await installExample(folder, "template");
 }, 300_000);
 afterAll(async () => {
-  if (running?.pid !== undefined) {
-    const ended = once(running, "close");
-    process.kill(-running.pid, "SIGINT");
-    await ended;
-  }
+  await endGroup(running);
   rmSync(folder, { recursive: true });
 });
 

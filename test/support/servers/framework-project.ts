@@ -1,9 +1,9 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile, spawn } from "node:child_process";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { endGroup } from "./process-group.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { packageName } from "../../../src/version.ts";
 import { cookieSocket } from "../sockets/cookie-socket.ts";
@@ -58,7 +58,7 @@ export async function withProject(
     }
     await work(address);
   } finally {
-    await end(running);
+    await endGroup(running);
   }
 }
 
@@ -128,12 +128,4 @@ async function isServing(address: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Ends a process and all that it has started. */
-async function end(running: ChildProcess): Promise<void> {
-  if (running.pid === undefined || running.exitCode !== null) return;
-  const ended = once(running, "close");
-  process.kill(-running.pid, "SIGINT");
-  await ended;
 }
