@@ -55,7 +55,6 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
-  /** The stored publications with their keys. */
   readonly store: PublicationStore;
   readonly #history: History;
   readonly #idempotency: Idempotency;

@@ -115,6 +115,11 @@ export function keyedStreamOf(options: ChannelOptions): KeyedStream | undefined 
   return maps.keyedStreamOf?.(options);
 }
 
+/** Whether publications of such channels get other contents after they were read. */
+export function amendsPublications(options: ChannelOptions | undefined): boolean {
+  return options?.changes !== undefined;
+}
+
 export function featuredChannels(config: Config): FeaturedChannels {
   return {
     keyedStreamOf,

@@ -37,7 +37,7 @@ export interface ChangeRequest {
 }
 
 /** New contents for a publication. */
-export interface UpdateRequest extends ChangeRequest {
+interface UpdateRequest extends ChangeRequest {
   readonly data: Payload;
   /** Absent: the publication keeps its tags. */
   readonly tags?: Tags;
@@ -46,7 +46,7 @@ export interface UpdateRequest extends ChangeRequest {
 }
 
 /** The end of a publication. */
-export interface DeleteRequest extends ChangeRequest {
+interface DeleteRequest extends ChangeRequest {
   /** Why, for everybody; "" for no reason. */
   readonly reason: string;
 }

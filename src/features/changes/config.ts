@@ -11,7 +11,7 @@ declare module "../../config/config.ts" {
 }
 
 /** How the publications of a namespace's channels may be changed. */
-export type ChangeOptions = Readonly<Record<string, never>>;
+type ChangeOptions = Readonly<Record<string, never>>;
 
 /** The options about changes of publications, as a namespace has them. */
 export const changeOptions = {

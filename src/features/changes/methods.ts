@@ -9,7 +9,6 @@ import {
   objectOf,
   optionalOffsetField,
   type Shaped,
-  shapes,
   textField,
 } from "../../api/shape.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
@@ -49,7 +48,7 @@ function deleteEntry(fields: Shaped<typeof deleteShape>, asked: MethodRequest): 
 }
 
 /** Refuses a reason that is too long, or that can't be a tag. */
-export function refusedReason(reason: string): Refused | undefined {
+function refusedReason(reason: string): Refused | undefined {
   if (!reason.isWellFormed()) return refusedRequest("reason has half of a surrogate pair");
   const { reasonBytesMax } = changeLimits;
   return utf8Fits(reason, reasonBytesMax) ? undefined : overLimit("reason", reasonBytesMax);
@@ -68,7 +67,7 @@ interface ChangeFields {
   readonly idempotency_key: string;
 }
 
-type Checked =
+type CheckedChange =
   | {
       readonly outcome: "change";
       readonly options: ChannelOptions;
@@ -77,7 +76,7 @@ type Checked =
   | Refused;
 
 /** Refuses a channel whose publications can't be changed, and a publication that isn't named. */
-function checkChanged(fields: ChangeFields, asked: MethodRequest): Checked {
+function checkChanged(fields: ChangeFields, asked: MethodRequest): CheckedChange {
   const { channel, offset, epoch, if_version: ifVersion, idempotency_key: idempotencyKey } = fields;
   const checked = checkChannel(channel, asked);
   if (checked.outcome === "refused") return checked;
@@ -99,8 +98,8 @@ function checkChanged(fields: ChangeFields, asked: MethodRequest): Checked {
   };
 }
 
-/** The shapes of the requests; `data` is read from the text. */
-const requestShapes = shapes(() => {
+/** Makes the shapes of the requests; `data` is read from the text. */
+function newShapes() {
   const changed = {
     channel: textField(),
     offset: optionalOffsetField(),
@@ -117,10 +116,12 @@ const requestShapes = shapes(() => {
     }),
     delete: objectOf({ ...changed, reason: textField() }),
   };
-});
+}
 
-const updateShape = () => requestShapes().update;
-const deleteShape = () => requestShapes().delete;
+/** Built when the first request is parsed. */
+let requestShapes: ReturnType<typeof newShapes> | undefined;
+const updateShape = () => (requestShapes ??= newShapes()).update;
+const deleteShape = () => (requestShapes ??= newShapes()).delete;
 
 /** The rows of these methods. */
 export const changeRows = {
