@@ -40,7 +40,8 @@ describe("a subscribe with cache recovery", () => {
   it("[ED11] gets nothing from memory where publications are amended", () => {
     const channel = new FollowedChannel({}, true);
     channel.subscribed(new RecordingSubscription("42"), at(5));
-    const [first, second] = ["7", "8"].map((user) => new RecordingSubscription(user));
+    const first = new RecordingSubscription("7");
+    const second = new RecordingSubscription("8");
     channel.subscribe(first, { mode: "cache", since: at(0, "") });
     channel.takeStream(1, [6]);
     channel.subscribe(second, { mode: "cache", since: at(0, "") });

@@ -130,7 +130,9 @@ describe("a subscribe to a followed channel", () => {
   it("[ED11] reads for each who asks later, where publications are amended, and takes what was read for what came", () => {
     const channel = new FollowedChannel({}, true);
     channel.subscribed(new RecordingSubscription("42"), at(5));
-    const [first, second, third] = ["7", "8", "9"].map((user) => new RecordingSubscription(user));
+    const first = new RecordingSubscription("7");
+    const second = new RecordingSubscription("8");
+    const third = new RecordingSubscription("9");
     channel.subscribe(first, { since: at(3) });
     channel.subscribe(second, { since: at(3) });
     channel.takeStream(1, [6]);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { carryOut } from "../../../../src/channel/carry-out.ts";
+import { jsonCodec } from "../../../../src/protocol/json/codec.ts";
 import { channelOptions, configured } from "../../../support/configured.ts";
 import { parseEntry } from "../../../../src/api/methods.ts";
 import { caller } from "../../api/channel-config.ts";
@@ -126,7 +127,7 @@ describe("an edit", () => {
 describe("a change for delta subscribers", () => {
   it("[ED12] is a delta from what they got before, and so is what follows", () => {
     const channel = openChanging(new NodeSql(), {
-      options: { allowDelta: ["fossil"], deltaPublish: true },
+      options: { allowDelta: true, deltaPublish: true },
     });
     const reader = new RecordingSubscriber("reader", { delta: true });
     channel.subscribe(reader, positioned, 0);
