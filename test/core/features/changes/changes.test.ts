@@ -146,8 +146,6 @@ describe("a change for delta subscribers", () => {
 });
 
 describe("a change that isn't made", () => {
-  const reasonOf = (result: Readonly<Record<string, unknown>>) => result["suppress_reason"];
-
   it("[ED6] says the true version", () => {
     const channel = openChanging(new NodeSql());
     publishAll(channel, "a");
@@ -268,3 +266,7 @@ describe("a request to change", () => {
     expect(() => configured({ channel: { without_namespace } })).toThrow(problem);
   });
 });
+
+function reasonOf(result: Readonly<Record<string, unknown>>): unknown {
+  return result["suppress_reason"];
+}
