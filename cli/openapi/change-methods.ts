@@ -16,7 +16,11 @@ const changedFields: Record<
   FieldNote
 > = {
   channel: channelNote,
-  offset: { description: "The offset of the publication that is changed.", isRequired: true },
+  offset: {
+    description: "The offset of the publication that is changed.",
+    minimum: 1,
+    isRequired: true,
+  },
   epoch: { description: "The epoch of the offset; empty for the one of now." },
   if_version: {
     description:
