@@ -30,6 +30,8 @@ export interface ChangeRequest {
   readonly epoch: string;
   /** The change is made only if the publication has this version; absent: whichever it has. */
   readonly ifVersion?: number;
+  /** A client asks that may change publications of its own user only. Absent: it may change all. */
+  readonly ownOnly?: true;
   /** "" for none. */
   readonly idempotencyKey: string;
   /** The trace that the change belongs to (rule X1), see `traceparent.ts`; absent without one. */

@@ -1,7 +1,11 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
 import { clientPublication, entryOf, livePublication } from "../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../config/config.ts";
-import type { ChannelOperation, PublicationRequest } from "../../contract/channel-call.ts";
+import type {
+  ChannelOperation,
+  FailedReply,
+  PublicationRequest,
+} from "../../contract/channel-call.ts";
 import {
   changeTags,
   isChangeTagged,
@@ -11,6 +15,8 @@ import {
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { jsonOf } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import { elapsed } from "../../moment.ts";
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
 import type { ChangeOperation } from "./change-call.ts";
@@ -59,12 +65,27 @@ export class ChannelChanges implements ChannelPart {
       ...(top && { position: top }),
     });
     if (publication === undefined) return unchanged("not_found", 0);
+    if (!this.#mayChange(operation, publication, found?.timeMs ?? 0, nowMs))
+      return { outcome: "failed", error: errorCodes.permissionDenied };
     if (isChangeTagged(tags)) return unchanged("is_change", 0);
     if (isGoneTagged(tags)) return unchanged("deleted");
     if (ifVersion !== undefined && ifVersion !== version) return unchanged("version_mismatch");
     const position = this.#carryOut(operation, publication, version + 1, nowMs);
     if (position === undefined) return { outcome: "too-many-keys" };
     return { outcome: "changed", version: version + 1, position };
+  }
+
+  /** Whether it is a publication of the client's user, and not too old, where the client may change no others (rule ED13). */
+  #mayChange(
+    { request, info }: ChangeOperation,
+    { info: author }: Publication,
+    timeMs: number,
+    nowMs: number,
+  ): boolean {
+    if (request.ownOnly !== true) return true;
+    if (info === undefined || info.user === "" || info.user !== author?.user) return false;
+    const { windowMs = 0 } = this.#channel.options.changes ?? {};
+    return windowMs === 0 || !elapsed(timeMs, windowMs, nowMs);
   }
 
   /**
@@ -147,7 +168,7 @@ function marksOf({ method, info, request }: ChangeOperation, version: number, no
 }
 
 /** The data of a publication that has none any more, in the format of the namespace. */
-function nothingIn({ publicationDataFormat }: ChannelOptions): Payload {
+export function nothingIn({ publicationDataFormat }: ChannelOptions): Payload {
   switch (publicationDataFormat) {
     case "":
     case "json":
@@ -166,7 +187,10 @@ function versionOf(tags: Tags): number {
 /** Why nothing was changed, in the words of the answer. */
 type ChangeSuppression = "idempotency" | "not_found" | "is_change" | "deleted" | "version_mismatch";
 
-type ChangeOutcome = Changed | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
+type ChangeOutcome =
+  | Changed
+  | FailedReply
+  | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
 
 /** What the answer says. */
 type Changed =

@@ -1,5 +1,5 @@
 import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
-import { readOptions } from "../../config/fields.ts";
+import { checkNeeds, readOptions } from "../../config/fields.ts";
 import type { Options } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 
@@ -11,7 +11,12 @@ declare module "../../config/config.ts" {
 }
 
 /** How the publications of a namespace's channels may be changed. */
-type ChangeOptions = Readonly<Record<string, never>>;
+interface ChangeOptions {
+  /** Whether clients may change publications of their own users. */
+  readonly ownForClient: boolean;
+  /** For how long after the publication, ms; 0: as long as it is kept. */
+  readonly windowMs: number;
+}
 
 /** The options about changes of publications, as a namespace has them. */
 export const changeOptions = {
@@ -19,12 +24,22 @@ export const changeOptions = {
    * Publications can be [edited and deleted](changes.md); needs history, and channels of the type `stream`.
    */
   allow_change: { is: "boolean", own: true },
+  /** A client may edit and delete what clients of its user have published, where it may publish. */
+  allow_change_own_for_client: { is: "boolean", own: true, needs: "allow_change" },
+  /**
+   * How long after a publication a client may change it, if it is of its own user.
+   *
+   * @default as long as it is kept
+   */
+  change_window: { is: "duration", own: true, needs: "allow_change_own_for_client" },
 } as const satisfies Options;
 
 /** Reads them. @param namespace receives the problems */
 export function readChanges(namespace: Section): Partial<ChannelOptions> {
-  const { allowChange } = readOptions(namespace, changeOptions);
-  return allowChange ? { changes: {} } : {};
+  const read = readOptions(namespace, changeOptions);
+  checkNeeds(namespace, changeOptions, read);
+  const { allowChange, allowChangeOwnForClient: ownForClient, changeWindowMs: windowMs } = read;
+  return allowChange ? { changes: { ownForClient, windowMs } } : {};
 }
 
 /**

@@ -1,11 +1,16 @@
 import type { Feature } from "../feature.ts";
 import { ChannelChanges, noChanges } from "./channel-changes.ts";
+import { changeMethodsOf } from "./client-methods.ts";
 import { changeMethods, changeRows } from "./methods.ts";
 
 /** The changes feature: publications of a channel can be edited and deleted. */
 export const changes = {
   operations: changeRows,
   methods: changeMethods,
+  ofObject: ({ config }) => {
+    const clientMethods = changeMethodsOf(config);
+    return clientMethods && { ofSessions: { clientMethods } };
+  },
   ofChannel: (channel) => [
     channel.options.changes === undefined ? noChanges : new ChannelChanges(channel),
   ],

@@ -47,6 +47,11 @@ function deleteEntry(fields: Shaped<typeof deleteShape>, asked: MethodRequest): 
   return { outcome: "call", channel: fields.channel, command: { ...command, ...keyOf(asked) } };
 }
 
+/** Whether a deletion may have this reason. */
+export function isReason(reason: string): boolean {
+  return refusedReason(reason) === undefined;
+}
+
 /** Refuses a reason that is too long, or that can't be a tag. */
 function refusedReason(reason: string): Refused | undefined {
   if (!reason.isWellFormed()) return refusedRequest("reason has half of a surrogate pair");

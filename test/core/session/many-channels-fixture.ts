@@ -1,5 +1,6 @@
 import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
+import { changeMethodsOf } from "../../../src/features/changes/client-methods.ts";
 import { cursorMethodsOf } from "../../../src/features/cursors/client-methods.ts";
 import { joinedMethods } from "../../../src/object/client-methods.ts";
 import { appendMethodsOf } from "../../../src/features/maps/growth/client-method.ts";
@@ -139,7 +140,8 @@ export class ManyChannelsFixture {
   }
 
   #context(): SessionContext {
-    const methods = [appendMethodsOf(this.config), cursorMethodsOf(this.config)];
+    const { config } = this;
+    const methods = [appendMethodsOf(config), changeMethodsOf(config), cursorMethodsOf(config)];
     const clientMethods = joinedMethods(methods.filter((some) => some !== undefined));
     return {
       config: this.config,

@@ -15,7 +15,10 @@ import {
 } from "../../../contract/open-channel.ts";
 
 /** A namespace that allows changes, with a history of five publications. */
-const changing: Partial<ChannelOptions> = { ...withHistory, changes: {} };
+const changing: Partial<ChannelOptions> = {
+  ...withHistory,
+  changes: { ownForClient: false, windowMs: 0 },
+};
 
 /** Opens a channel that allows changes, with the epoch "e" if it is new. */
 export function openChanging(sql: Sql, opening: Opening = {}): Channel {

@@ -236,6 +236,40 @@ describe("a deletion", () => {
   });
 });
 
+describe("a client that may change its own", () => {
+  const allowing = { changes: { ownForClient: true, windowMs: 1_000 } };
+  const edit = (user: string, nowMs: number) => {
+    const channel = openChanging(new NodeSql(), { options: allowing });
+    channel.publish(publishing(1), ada, 0);
+    const request = {
+      offset: 1,
+      epoch: "",
+      idempotencyKey: "",
+      reason: "",
+      ownOnly: true,
+    } as const;
+    const info = { user, client: "c2" };
+    const operation = { method: "delete_publication", request, info, asMethod: true } as const;
+    return { outcome: carryOut(channel, operation, nowMs), rows: rowsOf(channel, nowMs) };
+  };
+
+  it("[ED13] changes what another client of its user has published", () => {
+    const { outcome, rows } = edit("ada", 999);
+    expect(outcome).toMatchObject({ outcome: "reply", reply: { outcome: "answered" } });
+    expect(rows[0]?.[2]).toMatchObject({ "dormouse.deleted": "2", "dormouse.by": "ada" });
+  });
+
+  it.each([
+    ["bob", 0],
+    ["", 0],
+    ["ada", 1_000],
+  ])("[ED13] changes nothing of others, or too late: %j after %d ms", (user, nowMs) => {
+    const { outcome, rows } = edit(user, nowMs);
+    expect(outcome).toMatchObject({ outcome: "failed", error: { code: 103 } });
+    expect(rows).toStrictEqual([[1, "1"]]);
+  });
+});
+
 describe("a request to change", () => {
   const channels = configured({
     channel: {
