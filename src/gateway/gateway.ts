@@ -64,12 +64,15 @@ export interface GatewaySetup {
 
 /**
  * The channels of a gateway's connections. A gateway owns no channel: it follows each channel once, for all its
- * subscribers (rule L6), and sends requests to the channels' objects. It holds nothing of a channel without subscribers
- * or pending subscribes.
+ * subscribers (rule L6), and sends requests to the channels' objects. Of a channel without subscribers or pending
+ * subscribes it holds only how far it was, until the channel's object calls, which then learns that nobody is left (rule
+ * L9).
  */
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
+  /** Those without subscribers, whose channels' objects still count on this gateway; the oldest first. */
+  readonly #resting = new Map<string, Follower>();
   readonly #channelClients = new Map<string, ChannelClient>();
   /** Clients of overloaded channels, which wait until they may send the next call. */
   readonly #backingOff = new Set<ChannelClient>();
@@ -122,6 +125,7 @@ export class Gateway implements Channels {
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
   receive(batch: RelayBatch, nowMs: number): RelayBatchReply {
+    this.#resting.delete(batch.channel);
     return this.#followers.get(batch.channel)?.receive(batch, nowMs) ?? { outcome: "left" };
   }
 
@@ -366,9 +370,12 @@ export class Gateway implements Channels {
 
   #follower({ channel, onlooks }: Subscription): Follower {
     const followed = this.#followers.get(channel);
-    const follower = followed ?? new Follower(channel, this.#forFollowers);
+    // The channel's object is told in the request to follow whether only onlookers are here.
+    const rested = onlooks ? undefined : this.#resting.get(channel);
+    const follower = followed ?? rested ?? new Follower(channel, this.#forFollowers);
     if (onlooks) this.#onlooked.add(follower);
     if (followed !== undefined) return followed;
+    this.#resting.delete(channel);
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
@@ -402,6 +409,14 @@ export class Gateway implements Channels {
     return found.outcome === "resolved" ? found.options : undefined;
   }
 
+  /** Keeps a follower that nobody needs, for the next subscriber, which then needs no call to the channel's object. */
+  #rest(follower: Follower): void {
+    follower.dropReplayBuffer();
+    this.#resting.set(follower.channel, follower);
+    const [oldest = ""] = this.#resting.keys();
+    if (this.#resting.size > limits.restingChannelsMax) this.#resting.delete(oldest);
+  }
+
   #changed(follower: Follower): void {
     const { channel } = follower;
     // A reply came for a follower that has been dropped already.
@@ -409,13 +424,14 @@ export class Gateway implements Channels {
     if (follower.idle) {
       this.#followers.delete(channel);
       this.#sending.delete(follower);
-      this.#onlooked.delete(follower);
+      const wasOnlooked = this.#onlooked.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       const options = this.optionsOf(channel);
       const isAwaited = options && this.parts.some((part) => part.awaitsEnd?.(options) === true);
       if (this.#setup.awaitsEnd?.(channel) === true || isAwaited === true)
         this.ask(channel, { method: "check" }, ignoreReply);
+      else if (!wasOnlooked && follower.isCurrent) this.#rest(follower);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);
