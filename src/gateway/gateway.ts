@@ -1,66 +1,30 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
-import type { FeaturedChannels } from "../channel/channel-part.ts";
-import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
+import { presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
   type PresenceSource,
   SharedPresence,
 } from "../channel/shared-presence.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
-import type { ChannelOptions, Config } from "../config/config.ts";
-import type { FanOutLimits, FrameObserver, HubSetup } from "../hub/hub.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import type { HubSetup } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import type { BatchObserver } from "./batch-order.ts";
 import { Follower } from "./follower.ts";
+import type { GatewaySetup } from "./gateway-setup.ts";
 import type { FollowerGateway } from "./follower-gateway.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
-import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
+import { type PendingRequest, ChannelClient } from "./channel-client.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "../session/channels.ts";
-import type { ClientObserver } from "../session/observer.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
-
-/** A gateway's calls of channel objects. */
-export interface GatewayPorts extends ChannelClientPort, Pick<PresenceSource, "later"> {
-  /**
-   * Asks a channel's object who is present. The object asks all gateways, this one too (rule G6).
-   *
-   * @param done called once, later or at once
-   */
-  presence(channel: string, done: (gathered: PortPresence) => void): void;
-}
-
-type PortPresence = GatheredPresence | { readonly error: ErrorCode };
-
-/** The configuration and the ports of a gateway. */
-export interface GatewaySetup {
-  readonly config: Config;
-  readonly ports: GatewayPorts;
-  /** The only channel of a gateway that serves a full channel object's connections (rule G4); absent on all others. */
-  readonly only?: string;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
-  /** Hear of what the gateway takes and sends, and of its subscriptions; absent where nobody does. */
-  readonly batches?: BatchObserver;
-  readonly frames?: FrameObserver;
-  readonly clients?: ClientObserver;
-  /** Where publications are counted that a channel's subscribers are sent; absent where nothing is counted. */
-  readonly deliveries?: (channel: string) => { value: number };
-  /** Whether somebody waits for the channel to have no subscriber any more (rule E10); absent: nobody does. */
-  readonly awaitsEnd?: (channel: string) => boolean;
-  /** What features keep of the subscriptions; absent where they keep nothing. */
-  readonly parts?: readonly SubscriptionPart[];
-  /** The kinds of channels' streams; absent if no feature has one. */
-  readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
-}
 
 /**
  * The channels of a gateway's connections. A gateway owns no channel: it follows each channel once, for all its
