@@ -1,7 +1,7 @@
 import type { FeaturedChannels } from "../channel/channel-part.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { PresenceSource } from "../channel/shared-presence.ts";
-import type { Config } from "../config/config.ts";
+import type { ChannelOptions, Config } from "../config/config.ts";
 import type { FanOutLimits, FrameObserver } from "../hub/hub.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientObserver } from "../session/observer.ts";
@@ -41,4 +41,6 @@ export interface GatewaySetup {
   readonly parts?: readonly SubscriptionPart[];
   /** The kinds of channels' streams; absent if no feature has one. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
+  /** Whether publications of such a channel can be changed after they were made; absent: of none. */
+  readonly amends?: (options: ChannelOptions | undefined) => boolean;
 }

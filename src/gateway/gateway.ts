@@ -66,6 +66,7 @@ export class Gateway implements Channels {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
       recoveryLimit: (channel) => this.#recoveryLimit(channel),
+      amends: (channel) => setup.amends?.(this.optionsOf(channel)) === true,
       ...(setup.batches && { batches: setup.batches }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
