@@ -53,7 +53,12 @@ export class AnswerLog {
     this.#text += piece;
     for (;;) {
       const text = this.#text.slice(at);
-      const { length, suppressed, suppress_reason } = await this.#chat.append({ key, text, at, final });
+      const { length, suppressed, suppress_reason } = await this.#chat.append({
+        key,
+        text,
+        at,
+        final,
+      });
       if (suppressed !== true) return "written";
       // A text that this producer has ended is there, which is a success.
       if (suppress_reason === "final" || (await this.#isOver())) return "over";

@@ -16,10 +16,7 @@ type Method = keyof ChatBackend;
 
 /** What `dormouse()` gives, whose methods take the environment first. */
 type OwnRealtime<Env> = {
-  readonly [Name in Method]: (
-    env: Env,
-    params: ApiRequests[Name],
-  ) => Promise<ApiResults[Name]>;
+  readonly [Name in Method]: (env: Env, params: ApiRequests[Name]) => Promise<ApiResults[Name]>;
 };
 
 /** The real-time layer of the Worker itself. */

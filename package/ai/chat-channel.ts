@@ -59,7 +59,8 @@ export class ChatChannel {
 
   /** For how long nothing has changed while it could be heard, in ms. */
   get quietMs(): number {
-    if (this.#subscription.state !== "subscribed") this.#changedMs = Date.now();
+    const state: string = this.#subscription.state;
+    if (state !== "subscribed") this.#changedMs = Date.now();
     return Date.now() - this.#changedMs;
   }
 

@@ -31,7 +31,11 @@ export interface TakenRequest<Message extends UIMessage> {
 export function parseChatRequest(body: unknown): ChatRequest {
   const { id, trigger, messageId, answerId, messages, removes = [] } = Object(body);
   if (typeof id !== "string" || id === "") throw new ChatError("the request has no chat: id");
-  if (trigger !== "submit-message" && trigger !== "regenerate-message" && trigger !== "stop-message")
+  if (
+    trigger !== "submit-message" &&
+    trigger !== "regenerate-message" &&
+    trigger !== "stop-message"
+  )
     throw new ChatError("the request has no trigger");
   const stops = trigger === "stop-message";
   const ids = [stops ? messageId : answerId, ...(Array.isArray(removes) ? removes : [undefined])];
@@ -49,8 +53,11 @@ export function parseChatRequest(body: unknown): ChatRequest {
 
 /** What a page may say is a user's message: no other's role, and no answer. */
 function parseUserMessage(messages: unknown): UIMessage {
-  const { id, role, parts, metadata } = Object(Array.isArray(messages) ? messages.at(-1) : undefined);
-  const isOne = typeof id === "string" && isMessageId(id) && role === "user" && Array.isArray(parts);
+  const { id, role, parts, metadata } = Object(
+    Array.isArray(messages) ? messages.at(-1) : undefined,
+  );
+  const isOne =
+    typeof id === "string" && isMessageId(id) && role === "user" && Array.isArray(parts);
   if (!isOne) throw new ChatError("the last of the messages isn't a user's");
   return { id, role, parts, ...(metadata !== undefined && { metadata }) };
 }

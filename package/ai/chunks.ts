@@ -4,7 +4,10 @@ import type { UIMessageChunk } from "ai";
 export type Chunk = UIMessageChunk;
 
 /** A chunk that carries the next piece of a text. */
-type Delta = Extract<Chunk, { readonly type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;
+type Delta = Extract<
+  Chunk,
+  { readonly type: "text-delta" | "reasoning-delta" | "tool-input-delta" }
+>;
 
 function isDelta(chunk: Chunk): chunk is Delta {
   return (
@@ -31,7 +34,7 @@ function areOfOneText(one: Delta, other: Delta): boolean {
 
 /** Whether a chunk belongs to no message: the page gets it, and it is nowhere afterwards. */
 function isTransient(chunk: Chunk): boolean {
-  return "transient" in chunk && chunk.transient === true;
+  return "transient" in chunk && chunk.transient;
 }
 
 /** Adds a chunk to a list. Deltas of one text that follow one another become one, and an empty one is left out. */
@@ -110,8 +113,9 @@ export class KnownChunks {
     const [left, came] = [textOf(known).slice(this.#length), textOf(chunk)];
     if (!areOfOneText(known, chunk)) return undefined;
     if (left.length > came.length) {
+      if (!left.startsWith(came)) return undefined;
       this.#length += came.length;
-      return left.startsWith(came) ? [] : undefined;
+      return [];
     }
     if (!came.startsWith(left)) return undefined;
     this.#nth++;
@@ -145,7 +149,10 @@ export function closingChunks(chunks: readonly Chunk[], why: string): readonly C
   const open = new Map<string, Chunk>();
   for (const chunk of chunks)
     if (chunk.type === "text-start" || chunk.type === "text-end")
-      note(open, `text ${chunk.id}`, chunk.type === "text-start", { type: "text-end", id: chunk.id });
+      note(open, `text ${chunk.id}`, chunk.type === "text-start", {
+        type: "text-end",
+        id: chunk.id,
+      });
     else if (chunk.type === "reasoning-start" || chunk.type === "reasoning-end")
       note(open, `reasoning ${chunk.id}`, chunk.type === "reasoning-start", {
         type: "reasoning-end",
@@ -164,7 +171,11 @@ function note(open: Map<string, Chunk>, part: string, isOpen: boolean, end: Chun
 }
 
 function isOutput({ type }: Chunk): boolean {
-  return type === "tool-output-available" || type === "tool-output-error" || type === "tool-output-denied";
+  return (
+    type === "tool-output-available" ||
+    type === "tool-output-error" ||
+    type === "tool-output-denied"
+  );
 }
 
 function toolError(

@@ -1,11 +1,5 @@
 /** Chats of the AI SDK on a channel: the transport of `useChat` for the page, and what its route and its producer need. */
-export {
-  type ChatBackend,
-  ChatError,
-  httpApi,
-  type HttpApiOptions,
-  withEnv,
-} from "./backend.ts";
+export { type ChatBackend, ChatError, httpApi, type HttpApiOptions, withEnv } from "./backend.ts";
 export type { ChatSubscriptionOptions } from "./chat-channel.ts";
 export type { FollowedChat } from "./chat-follower.ts";
 export {

@@ -14,13 +14,13 @@ export async function loadMessages<Message extends UIMessage = UIMessage>(
   return messagesOf<Message>(await new ChatCommands(backend, channel).readAll());
 }
 
-/** The messages that are whole among the values of a chat's channel. */
+/** The messages that are whole among the values of a chat's channel. The application knows their type. */
 export async function messagesOf<Message extends UIMessage>(
   values: ChatValues,
 ): Promise<Message[]> {
   const messages: Message[] = [];
   for (const [id, entry] of entriesOf(values))
-    if ("message" in entry) messages.push(parseMessage(entry.message));
+    if ("message" in entry) messages.push(Object(entry.message));
     else if (entry.answer !== "running")
       messages.push(await builtMessage(id, chunksOf(values, id, entry)));
   return messages;
@@ -38,14 +38,9 @@ export async function builtMessage<Message extends UIMessage>(
     },
   });
   const empty: UIMessage = { id, role: "assistant", parts: [] };
-  let message: Message = parseMessage(empty);
+  let message: Message = Object(empty);
   // An answer that has failed has its error at the end, which is no part of the message.
   const read = readUIMessageStream<Message>({ stream, onError: () => undefined });
   for await (const state of read) message = state;
   return message;
-}
-
-/** The application knows the type of its messages. */
-function parseMessage<Message extends UIMessage>(message: UIMessage): Message {
-  return Object(message);
 }

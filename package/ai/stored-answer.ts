@@ -19,7 +19,10 @@ export interface StoredAnswer {
 }
 
 /** Reads the entry of an answer; undefined if there is none. @throws if the message is somebody's and no answer */
-export async function readAnswer(chat: ChatCommands, id: string): Promise<StoredAnswer | undefined> {
+export async function readAnswer(
+  chat: ChatCommands,
+  id: string,
+): Promise<StoredAnswer | undefined> {
   const { value, offset } = await chat.read(messageKey(id));
   const entry = parseEntry(value);
   if (entry === undefined) return undefined;
@@ -32,7 +35,11 @@ export async function readAnswer(chat: ChatCommands, id: string): Promise<Stored
  *
  * @returns false if it has begun before
  */
-export async function beginAnswer(chat: ChatCommands, id: string, place?: number): Promise<boolean> {
+export async function beginAnswer(
+  chat: ChatCommands,
+  id: string,
+  place?: number,
+): Promise<boolean> {
   if (!isMessageId(id)) throw new ChatError(`"${id}" can't be the ID of a message`);
   const data: AnswerEntry = {
     place: place ?? nextPlace(await chat.readAll()),

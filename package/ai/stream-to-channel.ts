@@ -1,13 +1,6 @@
 import { AnswerLog, readLog } from "./answer-log.ts";
 import { type ChatBackend, ChatCommands } from "./backend.ts";
-import {
-  addChunk,
-  type Chunk,
-  chunksIn,
-  closingChunks,
-  KnownChunks,
-  linesOf,
-} from "./chunks.ts";
+import { addChunk, type Chunk, chunksIn, closingChunks, KnownChunks, linesOf } from "./chunks.ts";
 import {
   beginAnew,
   beginAnswer,
@@ -111,10 +104,12 @@ class Producer {
       const [answer] = await Promise.all([this.#read(source), this.#write()]);
       if (this.#isOver) return await this.#howItEnded();
       return await finishAnswer(this.#chat, this.#id, this.#stored, answer, this.#said);
+    } catch (error) {
+      // Nobody gets what the model says.
+      stop();
+      throw error;
     } finally {
       this.#options.signal?.removeEventListener("abort", stop);
-      // The model's work ends with whoever wanted it.
-      stop();
     }
   }
 
@@ -251,7 +246,10 @@ class Producer {
 }
 
 /** The chunks of a stream, up to its end or a signal. */
-async function* chunksOf(stream: ReadableStream<Chunk>, signal: AbortSignal): AsyncGenerator<Chunk> {
+async function* chunksOf(
+  stream: ReadableStream<Chunk>,
+  signal: AbortSignal,
+): AsyncGenerator<Chunk> {
   const reader = stream.getReader();
   const { promise: aborted, resolve } = Promise.withResolvers<{ readonly done: true }>();
   const abort = () => resolve({ done: true });

@@ -134,7 +134,8 @@ export class DormouseChatTransport<
   readonly close = (): void => {
     for (const { followers } of this.#chats.values())
       for (const follower of followers) follower.end();
-    for (const channel of [...this.#channels.values()]) channel.end();
+    // A channel that ends isn't among them any more.
+    for (const channel of this.#channels.values()) channel.end();
   };
 
   /** The answer that is being written, unless this page has stopped it. */
@@ -246,11 +247,15 @@ export class DormouseChatTransport<
 /** A request that nobody answered, because the network is gone, is sent again for 15 seconds. */
 const postTriesMax = 5;
 
-async function resolved<Value extends object>(given: Given<Value> | undefined): Promise<Value | object> {
+async function resolved<Value extends object>(
+  given: Given<Value> | undefined,
+): Promise<Value | object> {
   return typeof given === "function" ? given() : (given ?? {});
 }
 
-function fields(headers: Headers | Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function fields(
+  headers: Headers | Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(new Headers(headers).entries());
 }
 

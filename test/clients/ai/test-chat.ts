@@ -1,6 +1,6 @@
 import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from "ai";
 import { Centrifuge } from "centrifuge";
-import { expect } from "vitest";
+import { vi } from "vitest";
 import { DormouseChatTransport } from "../../../package/ai/index.ts";
 
 /** The state of a chat without a framework. */
@@ -66,16 +66,20 @@ export class Tab {
 
   /** Waits until the chat shows something. */
   async sees(text: string): Promise<void> {
-    await expect
-      .poll(() => JSON.stringify(this.chat.messages), { interval: 20 })
-      .toContain(text);
+    const shown = () => JSON.stringify(this.chat.messages);
+    await waitFor(
+      () => shown().includes(text),
+      () => `${shown()} has no ${text}`,
+    );
   }
 
   /** Waits until nothing runs any more. */
   async rests(messages: number): Promise<void> {
-    await expect
-      .poll(() => ({ status: this.chat.status, messages: this.chat.messages.length }), { interval: 20 })
-      .toEqual({ status: "ready", messages });
+    const { chat } = this;
+    await waitFor(
+      () => chat.status === "ready" && chat.messages.length === messages,
+      () => `${chat.status}: ${JSON.stringify(chat.messages)}`,
+    );
   }
 
   /** The tab is reloaded or closed: nothing is told to anybody. */
@@ -84,4 +88,11 @@ export class Tab {
     this.transport.close();
     this.client.disconnect();
   }
+}
+
+async function waitFor(isSo: () => boolean, problem: () => string): Promise<void> {
+  const look = () => {
+    if (!isSo()) throw new Error(problem());
+  };
+  await vi.waitFor(look, { timeout: 30_000, interval: 20 });
 }
