@@ -20,7 +20,7 @@ export interface DormouseChatTransportOptions extends ChatSubscriptionOptions {
   readonly headers?: Given<Readonly<Record<string, string>>>;
   /** Further fields of the request's body. */
   readonly body?: Given<object>;
-  readonly credentials?: RequestCredentials;
+  readonly credentials?: "omit" | "same-origin" | "include";
   readonly fetch?: typeof fetch;
   /** Makes the IDs of answers: up to 200 letters, digits and `.:~-_`; a random UUID by default. */
   readonly generateId?: () => string;

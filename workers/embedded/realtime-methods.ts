@@ -1,4 +1,3 @@
-import type { CommandName } from "../../src/access/operations.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
 import type { ErrorValue } from "./realtime-error.ts";
 
@@ -27,6 +26,12 @@ export type JsonData =
   | readonly unknown[]
   | { readonly [name: string]: unknown }
   | object;
+
+/**
+ * The name of a command. The table of operations has the same names, but each feature adds its own to it, which declarations of an
+ * installed package don't see.
+ */
+type CommandName = keyof ApiRequests;
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
 export type MethodName = Exclude<CommandName, "publish" | "broadcast">;

@@ -1,3 +1,7 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { simulateReadableStream, type UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -8,16 +12,9 @@ import {
   takeChatRequest,
 } from "../../../package/ai/index.ts";
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
+import { codeBlocksOf, codeFolder, configOf } from "../../support/documented-code.ts";
 import { GatedModel, reasoning, text } from "./gated-model.ts";
 import { Tab, type TabOptions } from "./test-chat.ts";
-
-const namespace = {
-  name: "chat",
-  subscription_type: "map",
-  allow_subscribe_for_client: true,
-  allowed_delta_types: ["fossil"],
-  map: { mode: "persistent", append_window: "250ms" },
-};
 
 let rt: TestDormouse;
 let backend: ChatBackend;
@@ -31,7 +28,7 @@ let producers: Promise<unknown>[] = [];
 let posted: { readonly trigger: string; readonly answerId?: string }[] = [];
 
 beforeAll(async () => {
-  rt = await startDormouse({ config: { channel: { namespaces: [namespace] } } });
+  rt = await startDormouse({ config: configOf(codeBlocksOf("ai-chat.md")[0]?.code ?? "") });
   backend = httpApi({ url: rt.url, apiKey: rt.apiKey });
 });
 beforeEach(() => {
@@ -467,5 +464,59 @@ describe("failures", () => {
     await expectSame(2, tab, open());
     expectWhole(tab.chat.messages.at(-1));
     expect(tab.chat.error).toBeUndefined();
+  });
+});
+
+/** As much of FastAPI as the page's code uses. */
+const fastApi = `
+class Request: ...
+class FastAPI:
+    def post(self, path, status_code): return lambda function: function
+class BackgroundTasks:
+    def add_task(self, function, *arguments): function(*arguments)
+`;
+
+/** Does what a request does, with a model that stops itself in the middle if it is asked to. */
+const asked = `
+import asyncio, json, sys
+import chat
+
+class Posted:
+    def __init__(self, body): self.body = body
+    async def json(self): return self.body
+
+def post(body): asyncio.run(chat.chat(Posted(body), chat.BackgroundTasks()))
+
+body = json.loads(sys.argv[1])
+def ask_model(channel):
+    yield "It is "
+    if "stop" in sys.argv:
+        post({"id": body["id"], "trigger": "stop-message", "messageId": body["answerId"]})
+    yield "süß ☀️" * 4000
+    yield "."
+chat.ask_model = ask_model
+post(body)
+`;
+
+describe("the code in Python of docs/ai-chat.md", () => {
+  const folder = codeFolder();
+  afterAll(() => folder.remove());
+
+  it.each(["done", "stop"])("answers a page, and can be stopped (%s)", async (how) => {
+    const code = codeBlocksOf("ai-chat.md").find(({ language }) => language === "python")?.code;
+    const files = { "chat.py": code ?? "", "fastapi.py": fastApi, "asked.py": asked };
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(folder.path, name), content);
+    const env = { ...process.env, DORMOUSE: rt.url, API_KEY: rt.apiKey };
+    const python: typeof fetch = async (_address, init) => {
+      const body = typeof init?.body === "string" ? init.body : "";
+      await promisify(execFile)("python3", ["asked.py", body, how], { cwd: folder.path, env });
+      return new Response(null, { status: 202 });
+    };
+    const tab = open({ route: python });
+    ask(tab);
+    await expectSame(2, tab);
+    const text = how === "stop" ? "It is " : `It is ${"süß ☀️".repeat(4_000)}.`;
+    expect(tab.texts()).toBe(`The weather?|${text}`);
   });
 });

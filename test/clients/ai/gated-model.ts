@@ -1,6 +1,5 @@
-import { stepCountIs, streamText, tool } from "ai";
+import { jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
-import { z } from "zod";
 import type { Chunk } from "../../../package/ai/index.ts";
 
 /** Where the model waits until the test lets it go on. */
@@ -8,7 +7,7 @@ export type Gate = "reasoning" | "tool input" | "tool" | "text";
 
 /** What the model says: reasoning, a tool call, and a text. */
 export const reasoning = ["The user ", "wants ", "the weather."];
-export const words = ["It ", "is ", "sunny ", "in ", "Lisbon, ", "🌞 ", "today."];
+const words = ["It ", "is ", "sunny ", "in ", "Lisbon, ", "🌞 ", "today."];
 export const text = words.join("");
 
 const usage = {
@@ -62,7 +61,7 @@ export class GatedModel {
       },
     });
     const weather = tool({
-      inputSchema: z.object({ city: z.string() }),
+      inputSchema: jsonSchema<{ city: string }>({ type: "object" }),
       execute: async ({ city }) => {
         await this.#wait("tool");
         return { city, sky: "clear" };

@@ -12,6 +12,8 @@ export class ControlledPage {
   /** The errors that the page has logged, and the requests that its Content-Security-Policy has blocked. */
   readonly problems: string[] = [];
   readonly #socket: WebSocket;
+  /** Where the browser takes commands. */
+  readonly #port: string;
   readonly #waiting = new Map<number, (message: DevToolsMessage) => void>();
   #lastId = 0;
 
@@ -27,11 +29,20 @@ export class ControlledPage {
       rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
     });
     const port = await portOf(profile);
+    return ControlledPage.#openTab(port, address);
+  }
+
+  /** Opens another tab of the same browser, which it shares all but the page with. */
+  another(address: string): Promise<ControlledPage> {
+    return ControlledPage.#openTab(this.#port, address);
+  }
+
+  static async #openTab(port: string, address: string): Promise<ControlledPage> {
     const opened = await fetch(`http://127.0.0.1:${port}/json/new?about:blank`, { method: "PUT" });
     const target: { readonly webSocketDebuggerUrl: string } = await opened.json();
     const socket = new WebSocket(target.webSocketDebuggerUrl);
     await once(socket, "open");
-    const page = new ControlledPage(socket);
+    const page = new ControlledPage(socket, port);
     for (const domain of ["Page", "Runtime", "Log"]) await page.send(`${domain}.enable`);
     await page.send("Page.navigate", { url: address });
     return page;
@@ -49,8 +60,9 @@ export class ControlledPage {
     return page;
   }
 
-  private constructor(socket: WebSocket) {
+  private constructor(socket: WebSocket, port: string) {
     this.#socket = socket;
+    this.#port = port;
     socket.on("message", (data: Buffer) => this.#take(JSON.parse(data.toString())));
   }
 
