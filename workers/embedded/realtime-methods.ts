@@ -31,10 +31,10 @@ export type JsonData =
  * The name of a command. The table of operations has the same names, but each feature adds its own to it, which declarations of an
  * installed package don't see.
  */
-type CommandName = keyof ApiRequests;
+type ApiName = keyof ApiRequests;
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
-export type MethodName = Exclude<CommandName, "publish" | "broadcast">;
+export type MethodName = Exclude<ApiName, "publish" | "broadcast">;
 
 /** The request of a publish, in the names of the HTTP API. */
 export function publishRequest(
@@ -82,8 +82,8 @@ type Params<Name extends MethodName> =
 
 /** A command of a batch: the request of one method, by the method's name. */
 export type BatchCommand = {
-  readonly [Name in CommandName]: { readonly [Method in Name]: ApiRequests[Name] };
-}[CommandName];
+  readonly [Name in ApiName]: { readonly [Method in Name]: ApiRequests[Name] };
+}[ApiName];
 
 /** A batch as the HTTP API takes it. Absent commands are a mistake of the caller, which is answered. */
 export interface BatchRequest<Commands extends readonly BatchCommand[]> {
@@ -95,11 +95,11 @@ export interface BatchRequest<Commands extends readonly BatchCommand[]> {
  * carried out.
  */
 export type BatchReplies<Commands extends readonly BatchCommand[]> = {
-  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & CommandName>;
+  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & ApiName>;
 };
 
 /** What came of one command. */
-export type BatchReply<Name extends CommandName> =
+export type BatchReply<Name extends ApiName> =
   | { readonly result: ApiResults[Name]; readonly error?: undefined }
   | {
       readonly error: { readonly code: number; readonly message: string };

@@ -1,6 +1,4 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { simulateReadableStream, type UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -14,6 +12,7 @@ import {
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
 import { codeBlocksOf, codeFolder, configOf } from "../../support/documented-code.ts";
 import { GatedModel, reasoning, text } from "./gated-model.ts";
+import { writePythonRoute } from "./python-route.ts";
 import { Tab, type TabOptions } from "./test-chat.ts";
 
 let rt: TestDormouse;
@@ -467,46 +466,12 @@ describe("failures", () => {
   });
 });
 
-/** As much of FastAPI as the page's code uses. */
-const fastApi = `
-class Request: ...
-class FastAPI:
-    def post(self, path, status_code): return lambda function: function
-class BackgroundTasks:
-    def add_task(self, function, *arguments): function(*arguments)
-`;
-
-/** Does what a request does, with a model that stops itself in the middle if it is asked to. */
-const asked = `
-import asyncio, json, sys
-import chat
-
-class Posted:
-    def __init__(self, body): self.body = body
-    async def json(self): return self.body
-
-def post(body): asyncio.run(chat.chat(Posted(body), chat.BackgroundTasks()))
-
-body = json.loads(sys.argv[1])
-def ask_model(channel):
-    yield "It is "
-    if "stop" in sys.argv:
-        post({"id": body["id"], "trigger": "stop-message", "messageId": body["answerId"]})
-    yield "süß ☀️" * 4000
-    yield "."
-chat.ask_model = ask_model
-post(body)
-`;
-
 describe("the code in Python of docs/ai-chat.md", () => {
   const folder = codeFolder();
   afterAll(() => folder.remove());
 
   it.each(["done", "stop"])("answers a page, and can be stopped (%s)", async (how) => {
-    const code = codeBlocksOf("ai-chat.md").find(({ language }) => language === "python")?.code;
-    const files = { "chat.py": code ?? "", "fastapi.py": fastApi, "asked.py": asked };
-    for (const [name, content] of Object.entries(files))
-      writeFileSync(join(folder.path, name), content);
+    writePythonRoute(folder.path);
     const env = { ...process.env, DORMOUSE: rt.url, API_KEY: rt.apiKey };
     const python: typeof fetch = async (_address, init) => {
       const body = typeof init?.body === "string" ? init.body : "";
@@ -516,7 +481,7 @@ describe("the code in Python of docs/ai-chat.md", () => {
     const tab = open({ route: python });
     ask(tab);
     await expectSame(2, tab);
-    const text = how === "stop" ? "It is " : `It is ${"süß ☀️".repeat(4_000)}.`;
-    expect(tab.texts()).toBe(`The weather?|${text}`);
+    const said = how === "stop" ? "It is " : `It is ${"süß ☀️".repeat(4_000)}.`;
+    expect(tab.texts()).toBe(`The weather?|${said}`);
   });
 });

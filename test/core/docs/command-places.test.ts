@@ -15,7 +15,6 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "README.md": ["clone"],
   "CONTRIBUTING.md": ["clone"],
   "docs/README.md": ["clone"],
-  "docs/ai-chat.md": ["examples/ai-chat"],
   "docs/command-line.md": ["clone", "project"],
   "docs/coming-from-centrifugo.md": ["clone"],
   "docs/compatibility.md": ["clone", "project"],
