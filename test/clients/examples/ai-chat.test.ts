@@ -15,8 +15,8 @@ const chromium = findChromium();
 
 let folder: string;
 let rt: TestDormouse;
-/** What ends the browsers. Each tab has its own, because one that nobody sees draws nothing. */
-const browsers: (() => Promise<void>)[] = [];
+/** What closes the tabs. */
+const tabs: (() => Promise<void>)[] = [];
 
 const run = (program: string, ...options: readonly string[]) =>
   execute(join(folder, "node_modules", ".bin", program), options, { cwd: folder });
@@ -30,7 +30,7 @@ beforeAll(async () => {
   rt = await startDormouse({ worker, prefix: "/realtime" });
 }, 300_000);
 afterAll(async () => {
-  await Promise.all(browsers.map((end) => end()));
+  await Promise.all(tabs.map((end) => end()));
   await rt.stop();
   rmSync(folder, { recursive: true });
 });
@@ -47,7 +47,7 @@ describe.runIf(chromium !== undefined)("examples/ai-chat in Chromium", () => {
   let [chats, address] = [0, ""];
 
   beforeAll(async () => {
-    const lifetime = { onTestFinished: (end: () => Promise<void>) => void browsers.push(end) };
+    const lifetime = { onTestFinished: (end: () => Promise<void>) => void tabs.push(end) };
     one = await ControlledPage.openCuttable(lifetime, chromium ?? "", "about:blank");
     two = await ControlledPage.open(lifetime, chromium ?? "", "about:blank");
   });
