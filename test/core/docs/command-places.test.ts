@@ -125,6 +125,8 @@ function binsOfPackage({ dependencies, devDependencies }: Package): ReadonlySet<
   return new Set(
     names.flatMap((name) => {
       const folder = name === packageName ? "." : join("node_modules", name);
+      // What an example alone needs isn't installed here, and has no program that a page names.
+      if (!existsSync(folder)) return [];
       const { bin = {} } = packageIn(folder);
       return typeof bin === "string" ? [name] : Object.keys(bin);
     }),
@@ -135,7 +137,7 @@ beforeAll(async () => {
   const made = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   await recordedShell({}, made)(["init", "realtime"]);
   foldersOf.set("clone", ".").set("project", join(made, "realtime"));
-  for (const name of ["own-worker", "template"])
+  for (const name of ["ai-chat", "own-worker", "template"])
     foldersOf.set(`examples/${name}`, join("examples", name));
   for (const [place, folder] of foldersOf) {
     const content = packageIn(folder);
