@@ -390,12 +390,8 @@ export interface Inquiry<Hook extends keyof Questions> {
 export interface Questions {
   readonly connect: ConnectQuestion;
   readonly subscribe: { readonly channel: string; readonly data?: Payload };
-  /** `method`: of the client that changes a publication; absent for one that publishes. */
-  readonly publish: {
-    readonly channel: string;
-    readonly data: Payload;
-    readonly method?: string;
-  };
+  /** `method`: by which a client changes a publication; absent for one that publishes. */
+  readonly publish: { channel: string; data: Payload; method?: string };
   readonly rpc: { readonly method: string; readonly data?: Payload };
   readonly message: { readonly data?: Payload };
 }

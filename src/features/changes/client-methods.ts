@@ -9,38 +9,44 @@ import type { ClientInfo } from "../../protocol/publication.ts";
 import { answerRpc, requestAsClient } from "../../session/commands.ts";
 import { failWith, refuse, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
-import { ask, type ClientMethods, type RunningCommand, type TurnTo } from "../../session/ports.ts";
+import {
+  ask,
+  type ClientMethod,
+  type ClientMethods,
+  type RunningCommand,
+  type TurnTo,
+} from "../../session/ports.ts";
 import type { ChangeOperation, ChangeRequest } from "./change-call.ts";
 import { nothingIn } from "./channel-changes.ts";
 import { mayChange } from "./may.ts";
 import { isReason } from "./methods.ts";
 
-/** The methods by which clients change publications (rule ED13). */
-const changeMethods: ClientMethods = new Map(
-  (["dormouse.update", "dormouse.delete"] as const).map((name) => [
-    name,
-    {
-      readsOf: () => 0,
-      bySend: false,
-      carryOut: (command: RunningCommand<RpcRequest>, turnTo: TurnTo) =>
-        change(command, turnTo, name),
-    },
-  ]),
-);
+/** Makes the methods by which clients change publications (rule ED13). */
+function newMethods(): ClientMethods {
+  const methodOf = (name: ChangeMethod): ClientMethod => ({
+    readsOf: () => 0,
+    bySend: false,
+    carryOut: (command, turnTo) => change(command, turnTo, name),
+  });
+  return new Map(
+    (["dormouse.update", "dormouse.delete"] as const).map((name) => [name, methodOf(name)]),
+  );
+}
+
+type ChangeMethod = "dormouse.update" | "dormouse.delete";
+
+/** Made when the first object with such channels starts. */
+let changeMethods: ClientMethods | undefined;
 
 /** The methods under a configuration: if no namespace allows changes, a backend may have methods of these names. */
 export function changeMethodsOf({ channel }: Config): ClientMethods | undefined {
   return everyOptions(channel).some(({ changes }) => changes !== undefined)
-    ? changeMethods
+    ? (changeMethods ??= newMethods())
     : undefined;
 }
 
 /** `dormouse.update {channel, offset, data, epoch?, if_version?}`, `dormouse.delete {channel, offset, reason?, …}` */
-function change(
-  command: RunningCommand<RpcRequest>,
-  turnTo: TurnTo,
-  method: "dormouse.update" | "dormouse.delete",
-): void {
+function change(command: RunningCommand<RpcRequest>, turnTo: TurnTo, method: ChangeMethod): void {
   const { session, request, nowMs, done } = command;
   const isUpdate = method === "dormouse.update";
   const parsed = parseChange(request.data, isUpdate);

@@ -41,12 +41,6 @@ describe("a client's change", () => {
 });
 
 describe("who may change publications", () => {
-  const asked = (options: object, caller: object) =>
-    mayChange(
-      { options: channelOptions(options), private: false },
-      { user: "ada", subscribed: true, ...caller },
-    ).allowed;
-
   it.each([
     ["nobody where they can't be changed", history, { capabilities: ["chg"] }, false],
     ["no client by default", { ...history, allow_change: true }, {}, false],
@@ -63,3 +57,8 @@ describe("who may change publications", () => {
     expect(asked(options, caller)).toBe(allowed);
   });
 });
+
+function asked(options: object, caller: object) {
+  const channel = { options: channelOptions(options), private: false };
+  return mayChange(channel, { user: "ada", subscribed: true, ...caller }).allowed;
+}

@@ -54,6 +54,11 @@ const methods: Readonly<Record<string, Cost>> = {
   },
   "dormouse.marks": { command: rpc("dormouse.marks", { channel: "a", offset: 0 }), ...read },
   // Only a map takes it: what it writes is bounded by its bytes (rule Z46).
+  "dormouse.update": {
+    command: rpc("dormouse.update", { channel: "a", offset: 1, data: 1 }),
+    ...call,
+  },
+  "dormouse.delete": { command: rpc("dormouse.delete", { channel: "a", offset: 1 }), ...call },
   "dormouse.append": {
     command: rpc("dormouse.append", { channel: "a", key: "k", text: "" }),
     ...nothing,
@@ -102,6 +107,8 @@ function withEverything() {
       presence: true,
       history_size: 5,
       history_ttl: "60s",
+      allow_change: true,
+      allow_change_own_for_client: true,
       cursors: { enabled: true, receipts: "subscriber" },
     },
     channel: {
