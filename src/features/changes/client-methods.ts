@@ -23,14 +23,17 @@ import { isReason } from "./methods.ts";
 
 /** Makes the methods by which clients change publications (rule ED13). */
 function newMethods(): ClientMethods {
-  const methodOf = (name: ChangeMethod): ClientMethod => ({
-    readsOf: () => 0,
-    bySend: false,
-    carryOut: (command, turnTo) => change(command, turnTo, name),
-  });
   return new Map(
     (["dormouse.update", "dormouse.delete"] as const).map((name) => [name, methodOf(name)]),
   );
+}
+
+function methodOf(name: ChangeMethod): ClientMethod {
+  return {
+    readsOf: () => 0,
+    bySend: false,
+    carryOut: (command, turnTo) => change(command, turnTo, name),
+  };
 }
 
 type ChangeMethod = "dormouse.update" | "dormouse.delete";

@@ -11,7 +11,6 @@ import {
   type May,
   mayPublish,
   type NotAllowed,
-  refused,
 } from "../../session/may.ts";
 
 /**
@@ -34,6 +33,9 @@ export function mayChange(
 }
 
 const noChange: NotAllowed = {
-  ...refused(errorCodes.notAvailable, "ED13", "allow_change isn't set"),
+  allowed: false,
+  because: "allow_change isn't set",
+  rule: "ED13",
+  error: errorCodes.notAvailable,
   ofNamespace: true,
 };
