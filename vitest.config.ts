@@ -50,8 +50,8 @@ const workerd = () =>
 
 /** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */
 const patience = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
 };
 

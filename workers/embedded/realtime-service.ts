@@ -1,9 +1,13 @@
+import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiResults } from "./api-types.ts";
+import type { CallOptions } from "./procedure-calls.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
+  callRequest,
   type MethodName,
   type Methods,
   publishRequest,
@@ -17,9 +21,12 @@ import {
  * and `isTemporary`, whatever the compatibility dates of both Workers.
  *
  * @param binding to the other Worker's `RealtimeEntrypoint`; `wrangler types` calls it a `Fetcher` or a `Service`
+ * @typeParam Definitions the code of the other Worker's channels, such as `typeof channels`
  * @throws if the binding has no methods
  */
-export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCalls {
+export function realtimeService<Definitions extends ChannelDefinitions = ChannelDefinitions>(
+  binding: RealtimeService | Fetcher,
+): RealtimeCalls<Definitions> {
   if (!hasOutcome(binding))
     throw new Error(
       'the binding has no methods: it needs entrypoint = "RealtimeEntrypoint", and this Worker compatibility_date 2024-04-03 or the flag rpc',
@@ -29,14 +36,24 @@ export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCal
     if (error !== undefined) throw new RealtimeError(error);
     return result;
   };
-  return {
+  const calls: RealtimeCalls = {
     publish: (channel, data, options) => call("publish", publishRequest(channel, data, options)),
     broadcast: (channels, data, options) =>
       call("broadcast", broadcastRequest(channels, data, options)),
     batch: <const Commands extends readonly BatchCommand[]>(commands: Commands) =>
       call<BatchReplies<Commands>>("batch", { commands }),
+    call: async <Result = JsonValue | undefined>(
+      channel: string,
+      procedure: string,
+      args?: JsonData,
+      options?: CallOptions,
+    ) => {
+      const request = callRequest(channel, procedure, args, options);
+      return (await call<{ readonly data: Result }>("call", request)).data;
+    },
     ...methodsOf(call),
   };
+  return typed<Definitions>(calls);
 }
 
 /** The binding of a Worker that may call methods has all names, and a `Fetcher` of an older date has none of these. */
