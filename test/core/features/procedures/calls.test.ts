@@ -261,7 +261,8 @@ describe("a call", () => {
           },
           result: (_, length: number) => "r".repeat(length),
           timers(ctx, count: number) {
-            for (let index = 0; index < count; index++) ctx.at(`t${index}`, ctx.nowMs + 1, "result");
+            for (let index = 0; index < count; index++)
+              ctx.at(`t${index}`, ctx.nowMs + 1, "result");
           },
           far: (ctx, ms: number) => ctx.at("far", ctx.nowMs + ms, "result"),
           depth(ctx, depth: number) {
