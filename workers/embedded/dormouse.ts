@@ -2,6 +2,7 @@ import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import {
   type CheckedPlace,
@@ -17,7 +18,9 @@ import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import { runtimeProblems } from "./runtime-problems.ts";
 import type { ApiResults } from "./api-types.ts";
-import { carryOut, carryOutBatch } from "./commands.ts";
+import { callProcedure, carryOut, carryOutBatch } from "./commands.ts";
+import type { CallProcedure } from "./procedure-calls.ts";
+import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
 import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
@@ -31,7 +34,7 @@ import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
-  type JsonData,
+  callRequest,
   type MethodName,
   type Methods,
   publishRequest,
@@ -67,7 +70,10 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
 export type Visitor = string | ConnectHookResult | null | undefined;
 
 /** The real-time layer of a Worker of one's own. */
-export interface Realtime<Bound extends BoundEnv> extends Methods<[env: RealtimeBindings]> {
+export interface Realtime<
+  Bound extends BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[env: RealtimeBindings]> {
   /** For `app.route(prefix, realtime.app)`. */
   readonly app: HonoBase<Bound>;
   /**
@@ -113,6 +119,13 @@ export interface Realtime<Bound extends BoundEnv> extends Methods<[env: Realtime
     env: RealtimeBindings,
     commands: Commands,
   ) => Promise<BatchReplies<Commands>>;
+  /**
+   * Calls a procedure of a channel, as in `realtime.call(env, "auction:7", "bid", { amount: 5 })`.
+   *
+   * @returns what the procedure has returned
+   * @throws RealtimeError if nothing has happened, or may have; its `code` is that of the procedure's `reject`
+   */
+  readonly call: CallProcedure<[env: RealtimeBindings], Definitions>;
 }
 
 /**
@@ -161,6 +174,7 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     broadcast: (env, channels, data, more) =>
       carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
     batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
+    call: callOwn,
     ...ownMethods(),
   };
 }
@@ -180,12 +194,21 @@ function problemsOf(config: object, place: CheckedPlace): readonly string[] {
   return parsed.outcome === "bad" ? parsed.problems : leftOutProblems(parsed.config);
 }
 
-/** The names of all methods but publish and broadcast, which have forms of their own. */
+/** The names of all methods but publish, broadcast and call, which have forms of their own. */
 function methodNames(): readonly MethodName[] {
   return operationNames().filter(
-    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
+    (name): name is MethodName =>
+      isCommandName(name) && name !== "publish" && name !== "broadcast" && name !== "call",
   );
 }
+
+const callOwn: CallProcedure<[env: RealtimeBindings], ChannelDefinitions> = (
+  env,
+  channel,
+  procedure,
+  args,
+  options,
+) => callProcedure(env, callRequest(channel, procedure, args, options), ownKey);
 
 /** The Worker's own code may do everything. */
 const ownKey = { name: "this Worker" };

@@ -26,7 +26,8 @@ import {
  */
 export function realtimeService<Definitions extends ChannelDefinitions = ChannelDefinitions>(
   binding: RealtimeService | Fetcher,
-): RealtimeCalls<Definitions> {
+): RealtimeCalls<Definitions>;
+export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCalls {
   if (!hasOutcome(binding))
     throw new Error(
       'the binding has no methods: it needs entrypoint = "RealtimeEntrypoint", and this Worker compatibility_date 2024-04-03 or the flag rpc',
@@ -36,7 +37,7 @@ export function realtimeService<Definitions extends ChannelDefinitions = Channel
     if (error !== undefined) throw new RealtimeError(error);
     return result;
   };
-  const calls: RealtimeCalls = {
+  return {
     publish: (channel, data, options) => call("publish", publishRequest(channel, data, options)),
     broadcast: (channels, data, options) =>
       call("broadcast", broadcastRequest(channels, data, options)),
@@ -53,7 +54,6 @@ export function realtimeService<Definitions extends ChannelDefinitions = Channel
     },
     ...methodsOf(call),
   };
-  return typed<Definitions>(calls);
 }
 
 /** The binding of a Worker that may call methods has all names, and a `Fetcher` of an older date has none of these. */
