@@ -10,6 +10,7 @@ import {
   codeListener,
 } from "../../src/contract/coded-configuration.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
+import { withChannelCode } from "../../src/features/sections.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
@@ -52,6 +53,8 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
   readonly prefix: string;
   /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
   readonly config?: DormouseConfig;
+  /** The code of channels, by their namespaces: `{ auction: channel({ … }) }`; "" for channels without one. */
+  readonly channels?: ChannelDefinitions;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
   /**
@@ -137,7 +140,7 @@ export interface Realtime<
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
-  const { prefix, config = {}, user, console: mayOperate, files = [] } = options;
+  const { prefix, config = {}, user, console: mayOperate, files = [], channels } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
     throw new Error(
       'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
@@ -153,11 +156,12 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
   embed({
     ...said,
     ...(hooks && { hooks }),
+    ...(channels && { channels }),
     prefix,
     file: (path) => fileIn(files, prefix, path),
     ...(mayOperate && { admitsOperator }),
   });
-  tellChecker(said);
+  tellChecker(said, channels);
   const app = mounted(options, operators);
   return {
     app,
@@ -180,18 +184,27 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
 }
 
 /** Tells whoever checks the Worker's code what it has configured, and what is wrong with that; usually nobody does. */
-function tellChecker(made: Omit<CodedConfiguration, "problems">): void {
+function tellChecker(
+  made: Omit<CodedConfiguration, "problems">,
+  channels: ChannelDefinitions | undefined,
+): void {
   const listener: unknown = Reflect.get(globalThis, codeListener);
   if (typeof listener === "function")
     listener((place: CheckedPlace): CodedConfiguration => ({
       ...made,
-      problems: problemsOf(made.config, place),
+      problems: problemsOf(made.config, place, channels),
     }));
 }
 
-function problemsOf(config: object, place: CheckedPlace): readonly string[] {
+function problemsOf(
+  config: object,
+  place: CheckedPlace,
+  channels: ChannelDefinitions = {},
+): readonly string[] {
   const parsed = parseConfig(config, place);
-  return parsed.outcome === "bad" ? parsed.problems : leftOutProblems(parsed.config);
+  return parsed.outcome === "bad"
+    ? parsed.problems
+    : [...leftOutProblems(parsed.config), ...withChannelCode(parsed.config, channels).problems];
 }
 
 /** The names of all methods but publish, broadcast and call, which have forms of their own. */

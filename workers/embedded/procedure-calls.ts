@@ -27,13 +27,7 @@ export type CallProcedure<
 
 /** Where the compiler doesn't know the code of the channels. */
 type AnyCall<Before extends readonly unknown[]> = <Result = JsonValue | undefined>(
-  ...given: [
-    ...Before,
-    channel: string,
-    procedure: string,
-    args?: JsonData,
-    options?: CallOptions,
-  ]
+  ...given: [...Before, channel: string, procedure: string, args?: JsonData, options?: CallOptions]
 ) => Promise<Result>;
 
 type TypedCall<Before extends readonly unknown[], Definitions extends ChannelDefinitions> = <
@@ -56,14 +50,12 @@ type NamespaceOf<Channel extends string> = string extends Channel
     : "";
 
 /** The names of the procedures that a channel may have. */
-type ProcedureName<
-  Definitions extends ChannelDefinitions,
-  Channel extends string,
-> = string extends NamespaceOf<Channel>
-  ? { [Name in keyof Definitions]: NamesOf<Definitions[Name]> }[keyof Definitions]
-  : NamespaceOf<Channel> extends keyof Definitions
-    ? NamesOf<Definitions[NamespaceOf<Channel>]>
-    : never;
+type ProcedureName<Definitions extends ChannelDefinitions, Channel extends string> =
+  string extends NamespaceOf<Channel>
+    ? { [Name in keyof Definitions]: NamesOf<Definitions[Name]> }[keyof Definitions]
+    : NamespaceOf<Channel> extends keyof Definitions
+      ? NamesOf<Definitions[NamespaceOf<Channel>]>
+      : never;
 
 type NamesOf<Definition> = keyof ProceduresOf<Definition> & string;
 
@@ -72,11 +64,12 @@ type ProcedureAt<
   Definitions extends ChannelDefinitions,
   Channel extends string,
   Name extends string,
-> = NamespaceOf<Channel> extends keyof Definitions
-  ? Name extends keyof ProceduresOf<Definitions[NamespaceOf<Channel>]>
-    ? ProceduresOf<Definitions[NamespaceOf<Channel>]>[Name]
-    : Procedure
-  : Procedure;
+> =
+  NamespaceOf<Channel> extends keyof Definitions
+    ? Name extends keyof ProceduresOf<Definitions[NamespaceOf<Channel>]>
+      ? ProceduresOf<Definitions[NamespaceOf<Channel>]>[Name]
+      : Procedure
+    : Procedure;
 
 /** What comes after the name of a procedure. */
 type MoreOf<Called> =

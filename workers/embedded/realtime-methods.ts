@@ -128,8 +128,9 @@ export interface RealtimeService extends RealtimeCalls {
  *
  * @typeParam Definitions the code of the channels, such as `typeof channels`, by which calls of procedures are typed
  */
-export interface RealtimeCalls<Definitions extends ChannelDefinitions = ChannelDefinitions>
-  extends Methods<[]> {
+export interface RealtimeCalls<
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[]> {
   /** As {@link Realtime.publish} of the Worker itself. */
   publish(
     channel: string,
