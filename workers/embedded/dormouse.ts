@@ -48,13 +48,16 @@ export interface BoundEnv extends HonoEnv {
 }
 
 /** What a Worker of one's own says about its real-time layer. */
-export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
+export interface RealtimeOptions<
+  Bound extends BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends HookFunctions {
   /** Where the app is mounted, such as "/realtime": the clients' address is then "wss://host/realtime/connection/websocket". */
   readonly prefix: string;
   /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
   readonly config?: DormouseConfig;
   /** The code of channels, by their namespaces: `{ auction: channel({ … }) }`; "" for channels without one. */
-  readonly channels?: ChannelDefinitions;
+  readonly channels?: Definitions;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
   /**
@@ -135,8 +138,13 @@ export interface Realtime<
  * Makes the real-time layer of a Worker of one's own. To be called once, at the top level of the Worker's module: the
  * objects run that module, too, and learn their configuration there.
  *
+ * @typeParam Definitions the code of its channels, by which `call` is typed
  * @throws if it is called twice, or with a prefix that can't be one
  */
+export function dormouse<
+  Bound extends BoundEnv = BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+>(options: RealtimeOptions<Bound, Definitions>): Realtime<Bound, Definitions>;
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
