@@ -47,7 +47,7 @@ Examples:
         });
         const { data } = result;
         if (json === true) shell.print(printable(JSON.stringify(result)));
-        else if (data !== undefined) shell.print(printable(JSON.stringify(data)));
+        else if (data !== undefined && data !== null) shell.print(printable(JSON.stringify(data)));
       },
     );
 }

@@ -56,31 +56,35 @@ Examples:
       const written = layOut(folder, { name, hasCode: code === true }, shell);
       if (json === true) shell.print(JSON.stringify({ written }));
       else {
-        shell.print(
-          [
-            ...written.map((file) => `Wrote ${join(folder, file)}`),
-            "",
-            "Next:",
-            ...(folder === "." ? [] : [`  cd ${folder}`]),
-            // A package that is installed is built.
-            ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
-            "  npm install",
-            "  npm start",
-            "and in another terminal:",
-            ...(code === true
-              ? [
-                  "  npx dormouse listen votes:lunch",
-                  `  npx dormouse call votes:lunch vote '{"option":"soup"}'`,
-                ]
-              : [
-                  "  npx dormouse listen news",
-                  `  npx dormouse publish news '{"text":"hello"}'`,
-                ]),
-            "The console is at http://localhost:8787/console/; its password is CONSOLE_PASSWORD in .dev.vars.",
-          ].join("\n"),
-        );
+        shell.print(nextSteps(written, folder, code === true).join("\n"));
       }
     });
+}
+
+/** What was written, and what is typed next. */
+function nextSteps(
+  written: readonly string[],
+  folder: string,
+  hasCode: boolean,
+): readonly string[] {
+  return [
+    ...written.map((file) => `Wrote ${join(folder, file)}`),
+    "",
+    "Next:",
+    ...(folder === "." ? [] : [`  cd ${folder}`]),
+    // A package that is installed is built.
+    ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
+    "  npm install",
+    "  npm start",
+    "and in another terminal:",
+    ...(hasCode
+      ? [
+          "  npx dormouse listen votes:lunch",
+          `  npx dormouse call votes:lunch vote '{"option":"soup"}'`,
+        ]
+      : ["  npx dormouse listen news", `  npx dormouse publish news '{"text":"hello"}'`]),
+    "The console is at http://localhost:8787/console/; its password is CONSOLE_PASSWORD in .dev.vars.",
+  ];
 }
 
 interface InitOptions {

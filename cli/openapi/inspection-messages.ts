@@ -245,7 +245,10 @@ const inspected: Readonly<Record<string, Schema>> = {
         `The first keys; at most ${trailLimits.inspectedKeysMax}, and none of a map.`,
       ),
       timers: listOf(reference("CodeTimer"), "The timers, in the order of their times."),
-      procedures: mapOf(reference("CallOutcomes"), "The calls since the object woke, by procedure."),
+      procedures: mapOf(
+        reference("CallOutcomes"),
+        "The calls since the object woke, by procedure.",
+      ),
       last_calls: listOf(
         reference("LastProcedureCall"),
         `The last calls, newest first; at most ${trailLimits.inspectedCallsMax}.`,

@@ -441,6 +441,6 @@ export interface ApiAudienceResult {
 
 /** What the procedure has returned. */
 export interface ApiCallResult {
-  /** Any JSON value; absent if the procedure returned nothing. */
-  readonly data?: unknown;
+  /** Any JSON value; null if the procedure returned nothing. */
+  readonly data: unknown;
 }

@@ -34,7 +34,12 @@ element("bid").addEventListener("submit", async (event) => {
 /** What became of a bid: the code decides, and its reason is what the player reads. */
 async function answerTo(amount) {
   // The same key in a second try: a bid whose answer was lost counts once, and is answered again.
-  const call = { channel, procedure: "bid", args: { amount }, idempotency_key: crypto.randomUUID() };
+  const call = {
+    channel,
+    procedure: "bid",
+    args: { amount },
+    idempotency_key: crypto.randomUUID(),
+  };
   for (;;) {
     try {
       await client.ready();

@@ -44,6 +44,9 @@ export class ObjectMetrics implements ObjectPart {
   #counted = { rowsWritten: 0, callsMade: 0, atMs: 0 };
   /** The calls of the channel's code that have been counted, by their procedures. */
   readonly #countedCalls = new Map<string, CallCounts>();
+  /** What knows of them; undefined where there is no code, and before the first event. */
+  #driver: ProcedureDriver | undefined;
+  #hasLooked = false;
 
   constructor(object: PartHost) {
     this.#object = object;
@@ -91,6 +94,7 @@ export class ObjectMetrics implements ObjectPart {
     this.#second = second;
     if (this.#answers >= metricsLimits.metricsRidesPerSecond) return undefined;
     if (!this.#object.sockets.empty || this.#refusals.last(1).length > 0) return undefined;
+    this.#countProcedures();
     const taken = this.#reporter.nextReport(nowMs);
     if (taken === undefined) return undefined;
     this.#answers++;
@@ -150,6 +154,7 @@ export class ObjectMetrics implements ObjectPart {
   };
 
   ended(nowMs: number): void {
+    this.#countProcedures();
     this.#reporter.check(nowMs);
   }
 
@@ -206,7 +211,6 @@ export class ObjectMetrics implements ObjectPart {
     for (const [name, value] of added) this.counts.add(name, kind, value);
     this.counts.add("dormouse_object_calls_total", { kind: "channel" }, this.#callsOfChannels);
     this.#callsOfChannels = 0;
-    this.#countProcedures();
     this.#counted = { rowsWritten, callsMade, atMs: nowMs };
     this.#starts = 0;
     this.#alarms = 0;
@@ -214,9 +218,11 @@ export class ObjectMetrics implements ObjectPart {
 
   /** Counts what became of the calls of the channel's code. A procedure's name is in the code, so there are few. */
   #countProcedures(): void {
-    const driver = this.#object.part(ProcedureDriver);
+    if (!this.#hasLooked) this.#driver = this.#object.part(ProcedureDriver);
+    this.#hasLooked = true;
+    if (this.#driver === undefined) return;
     const { knownChannel = "", config } = this.#object;
-    for (const [procedure, calls] of driver?.counts ?? []) {
+    for (const [procedure, calls] of this.#driver.counts) {
       const before = this.#countedCalls.get(procedure);
       const labels = { procedure, channel_namespace: namespaceLabel(knownChannel, config.channel) };
       const { slow, ...outcomes } = calls;

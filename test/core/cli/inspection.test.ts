@@ -468,7 +468,7 @@ it("call sends the arguments as they were typed, and prints what the procedure r
       { channel: "auction:7", procedure: "bid", args: JSON.parse(args), idempotency_key: "k" },
     ],
   ]);
-  const nothing = await runWith({}, "call", "auction:7", "close");
+  const nothing = await runWith({ data: null }, "call", "auction:7", "close");
   expect([nothing.code, nothing.printed]).toEqual([0, ""]);
   expect(nothing.asked).toStrictEqual([
     ["/api/call", { channel: "auction:7", procedure: "close" }],
