@@ -35,8 +35,8 @@ also worker.ts, channels.ts and tsconfig.json.
 
 Examples:
   dormouse init chat
-  dormouse init auctions --code
-  cd chat && npm install && npm start`,
+  cd chat && npm install && npm start
+  dormouse init votes --code`,
     )
     .action(async (folder: string, { name, env, existing, code, json }: InitOptions) => {
       if (env !== undefined && existing !== true) throw usageFailure("--env needs --existing");
