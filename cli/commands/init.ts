@@ -159,7 +159,7 @@ function layOut(
     },
     { file: ".gitignore", text: "node_modules/\n.wrangler/\n.dev.vars*\n", mode: 0o644 },
     { file: ".dev.vars", text: secretsFile(secrets) ?? "", mode: 0o600 },
-    ...(hasCode ? codeFiles.map((one) => ({ ...one, mode: 0o644 })) : []),
+    ...(hasCode ? codeFiles.map(({ file, text }) => ({ file, text, mode: 0o644 })) : []),
   ];
   const taken = files.find(({ file }) => isThere(join(folder, file)));
   if (taken !== undefined)

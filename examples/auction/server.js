@@ -29,8 +29,11 @@ app.listen(Number(PORT), "localhost", () =>
 
 /** A connection token of a user, for a day. */
 function tokenOf(user) {
-  const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const claims = { sub: user, exp: Math.floor(Date.now() / 1_000) + 86_400 };
   const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
   return `${signed}.${createHmac("sha256", TOKEN_HMAC_SECRET_KEY).update(signed).digest("base64url")}`;
+}
+
+function part(value) {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
 }

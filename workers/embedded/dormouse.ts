@@ -21,7 +21,7 @@ import { runtimeProblems } from "./runtime-problems.ts";
 import type { ApiResults } from "./api-types.ts";
 import { callProcedure, carryOut, carryOutBatch } from "./commands.ts";
 import type { CallProcedure } from "./procedure-calls.ts";
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
 import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
@@ -183,8 +183,8 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     },
     publish: (env, channel, data, more) =>
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
-    broadcast: (env, channels, data, more) =>
-      carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
+    broadcast: (env, names, data, more) =>
+      carryOut(env, "broadcast", broadcastRequest(names, data, more), ownKey),
     batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
     call: callOwn,
     ...ownMethods(),

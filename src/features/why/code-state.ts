@@ -1,5 +1,6 @@
 /** What an object reports of the code of its channel (rule Y10). */
 import type { JsonText } from "../../protocol/json/text.ts";
+import type { EndedCall } from "../procedures/channel-procedures.ts";
 import type { ProcedureDriver } from "../procedures/procedure-driver.ts";
 import { trailLimits } from "./limits.ts";
 
@@ -20,12 +21,12 @@ export interface CodeState {
 }
 
 /** A key with its value, which is absent if it is long. */
-export interface CodeKey {
+interface CodeKey {
   readonly key: string;
   readonly value?: JsonText;
 }
 
-export interface CodeTimer {
+interface CodeTimer {
   readonly name: string;
   /** When it calls, ms since 1970. */
   readonly atMs: number;
@@ -35,7 +36,7 @@ export interface CodeTimer {
 }
 
 /** How many calls ended in which way. */
-export interface CallOutcomes {
+interface CallOutcomes {
   readonly done: number;
   readonly repeated: number;
   readonly rejected: number;
@@ -45,7 +46,7 @@ export interface CallOutcomes {
 }
 
 /** A call that has ended. */
-export interface LastCall {
+interface LastCall {
   readonly procedure: string;
   /** Who called: `client`, `backend` or `timer`. */
   readonly by: string;
@@ -74,7 +75,7 @@ export function codeState(
         ? []
         : procedures
             .keysAfter("", inspectedKeysMax)
-            .map((key) => ({ key, ...shortValue(procedures.read(key)) })),
+            .map((key) => shownKey(key, procedures.read(key))),
     timers: Array.from(timers, ([name, { atMs, procedure, tries }]) => ({
       name,
       atMs,
@@ -82,21 +83,16 @@ export function codeState(
       tries,
     })).toSorted((one, other) => one.atMs - other.atMs),
     procedures: { ...Object.fromEntries(named), ...Object.fromEntries(counts) },
-    lastCalls: lastCalls
-      .slice(-inspectedCallsMax)
-      .toReversed()
-      .map(({ name, by, outcome, error, nowMs: atMs }) => ({
-        procedure: name,
-        by,
-        outcome,
-        ...(error !== undefined && { code: error.code, message: error.message }),
-        atMs,
-      })),
+    lastCalls: lastCalls.slice(-inspectedCallsMax).toReversed().map(shownCall),
   };
 }
 
-function shortValue(value: JsonText | undefined): Pick<CodeKey, "value"> {
-  return value !== undefined && value.length <= trailLimits.inspectedValueCharactersMax
-    ? { value }
-    : {};
+function shownKey(key: string, value: JsonText | undefined): CodeKey {
+  const isShown = value !== undefined && value.length <= trailLimits.inspectedValueCharactersMax;
+  return isShown ? { key, value } : { key };
+}
+
+function shownCall({ name: procedure, by, outcome, error, nowMs: atMs }: EndedCall): LastCall {
+  const call = { procedure, by, outcome, atMs };
+  return error === undefined ? call : { ...call, code: error.code, message: error.message };
 }

@@ -103,7 +103,7 @@ async function bid(page: ControlledPage, amount: number): Promise<void> {
 /** What a page says of its bid, once it is judged. */
 async function answerOf(page: ControlledPage): Promise<string> {
   await page.sees("Your bid", "#answer");
-  return String(await page.evaluate(`document.getElementById("answer").textContent`));
+  return page.evaluate(`document.getElementById("answer").textContent`);
 }
 
 /** Calls a procedure as the auctioneer does. */

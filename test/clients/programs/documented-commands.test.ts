@@ -111,12 +111,11 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^docker /, { reason: "container.test.ts checks the image without Docker" }],
   [/^curl -N /, { reason: "it has an ellipsis for an address; curl.test.ts runs both" }],
   [
-    /^curl .*\/(?:map|shared_poll)_publish/,
+    /^curl .*\/(?:map|shared_poll)_publish|^dormouse call /,
     { reason: "it needs the namespace that its page configures" },
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
-  [/^dormouse call /, { reason: "it needs code; auction.test.ts calls that of the example" }],
   [/^dormouse outbox /, { reason: "it needs PostgreSQL; outbox.test.ts runs it" }],
   [/^dormouse init --existing --env/, { reason: "init-existing.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],

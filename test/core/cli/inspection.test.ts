@@ -434,14 +434,14 @@ it("[Y10] inspect shows what the code of a channel has stored and what became of
       { procedure: "bid", by: "backend", outcome: "done", at_ms: at },
     ],
   };
-  const state = {
+  const coded = {
     object: "channel:auction:7",
     version: "v",
     awake_since_ms: at,
     woken_by: "api",
     channel: { name: "auction:7", history: { publications: 1, size: 10 }, gateways: [], code },
   };
-  const { printed } = await runWith(state, "inspect", "auction:7");
+  const { printed } = await runWith(coded, "inspect", "auction:7");
   expect(printed).toContain("2 keys, 40 bytes, of version 3");
   expect(printed).toContain(`procedures
 procedure  done  repeated  rejected  refused  threw  slow

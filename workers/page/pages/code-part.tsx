@@ -133,8 +133,8 @@ function CallForm({
     if (found !== "") return;
     // The arguments are sent as they were typed (rule N12).
     const given = args.trim() === "" ? "" : `,"args":${args}`;
-    const names = `"channel":${JSON.stringify(channel)},"procedure":${JSON.stringify(procedure)}`;
-    await take(call("call", `{${names}${given}}`));
+    const place = `"channel":${JSON.stringify(channel)},"procedure":${JSON.stringify(procedure)}`;
+    await take(call("call", `{${place}${given}}`));
     called();
   };
   const { result } = answer;
