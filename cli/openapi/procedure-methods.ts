@@ -19,7 +19,6 @@ export const procedureMethods = {
       procedure: {
         description: "The name of the procedure.",
         minLength: 1,
-        maxLength: procedureLimits.procedureNameBytesMax,
         isRequired: true,
       },
       idempotency_key: {
