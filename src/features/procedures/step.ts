@@ -116,6 +116,7 @@ export class CallStep implements ProcedureContext {
     return text === undefined ? undefined : jsonValue(text);
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the key holds
   get<Value = JsonValue>(key: string): Value | undefined {
     this.#check();
     const text = this.#valueOf(this.#checkKey(key));
@@ -211,6 +212,7 @@ export class CallStep implements ProcedureContext {
     return this.#timer(name)?.atMs;
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the procedure returns
   call<Result = JsonValue>(procedure: string, args?: JsonData): Result | undefined {
     this.#check();
     const { depthMax } = procedureLimits;
