@@ -1,3 +1,5 @@
+import type { PartedChannel } from "../../channel/channel-part.ts";
+import type { ChannelKeys } from "../../channel/keyed-stream.ts";
 import { payloadText } from "../../protocol/payload.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { Changer } from "../../channel/publication-request.ts";
@@ -73,4 +75,13 @@ export class MapKeys implements ChannelKeyStore {
   dropped(): void {
     // The map knows it.
   }
+}
+
+/** The map of a channel. It is known by a member and not by its class, which a build without maps doesn't have (rule OW9). */
+export function mapOf({ keys }: Pick<PartedChannel, "keys">): ChannelMap | undefined {
+  return keys !== undefined && isMap(keys) ? keys : undefined;
+}
+
+function isMap(keys: ChannelKeys): keys is ChannelKeys & ChannelMap {
+  return "isVain" in keys;
 }
