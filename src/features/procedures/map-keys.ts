@@ -1,12 +1,23 @@
-import type { PartedChannel } from "../../channel/channel-part.ts";
-import type { ChannelKeys } from "../../channel/keyed-stream.ts";
 import { payloadText } from "../../protocol/payload.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
+import type { ChannelKeys } from "../../channel/keyed-stream.ts";
 import type { Changer } from "../../channel/publication-request.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
 import { mapLimits } from "../maps/limits.ts";
 import { plainMapPublish } from "../maps/map-call.ts";
 import type { ChannelKeyStore, KeyChanges } from "./key-table.ts";
+
+/**
+ * The keys of a channel that is a map; undefined for any other one. The class isn't asked for, because a build may leave out maps
+ * (rule OW9).
+ */
+export function mapIn(keys: ChannelKeys | undefined): ChannelMap | undefined {
+  return keys !== undefined && isMap(keys) ? keys : undefined;
+}
+
+function isMap(keys: ChannelKeys): keys is ChannelMap {
+  return "isVain" in keys;
+}
 
 /**
  * The keys of a channel that is a map, as its code reads and writes them: each change is a publication, which the subscribers of
@@ -75,13 +86,4 @@ export class MapKeys implements ChannelKeyStore {
   dropped(): void {
     // The map knows it.
   }
-}
-
-/** The map of a channel. It is known by a member and not by its class, which a build without maps doesn't have (rule OW9). */
-export function mapOf({ keys }: Pick<PartedChannel, "keys">): ChannelMap | undefined {
-  return keys !== undefined && isMap(keys) ? keys : undefined;
-}
-
-function isMap(keys: ChannelKeys): keys is ChannelKeys & ChannelMap {
-  return "isVain" in keys;
 }
