@@ -30,7 +30,17 @@ import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
 import { changes as allChanges } from "./changes/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
+import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
+
+/** What the code of channels is made of, for the Workers that have some. */
+export type {
+  ChannelDefinitions,
+  Procedure,
+  ProcedureArgs,
+  ProcedureResult,
+  ProceduresOf,
+} from "./procedures/definition.ts";
 
 /**
  * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
@@ -73,6 +83,7 @@ const features: readonly Feature[] = [
   changes,
   cursors,
   receipts,
+  procedures,
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
@@ -84,6 +95,7 @@ export const operations: OperationRows = Object.assign(
   maps.operations,
   sharedPolls.operations,
   cursors.operations,
+  procedures.operations,
   events.operations,
 );
 
@@ -95,13 +107,15 @@ export const featureMethods: FeatureMethods = Object.assign(
   maps.methods,
   sharedPolls.methods,
   cursors.methods,
+  procedures.methods,
 );
 
 type FeatureMethods = typeof why.methods &
   typeof allChanges.methods &
   typeof allMaps.methods &
   typeof allSharedPolls.methods &
-  typeof allCursors.methods;
+  typeof allCursors.methods &
+  typeof procedures.methods;
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {

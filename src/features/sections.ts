@@ -40,6 +40,7 @@ import {
 } from "./hooks/config.ts";
 import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps/config.ts";
 import { readPrometheus } from "./metrics/config.ts";
+import { openedCalls, readCalls } from "./procedures/config.ts";
 import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
 import { deadLetterTargets, readConsumers } from "./queues/config.ts";
 import {
@@ -83,7 +84,7 @@ export function channelFeatures(
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
     types: channelTypes,
-    options: [readChannelHooks, readChanges, readCursors],
+    options: [readChannelHooks, readChanges, readCursors, readCalls],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
     checks: [
       checkPresencePrefixes,
@@ -129,8 +130,10 @@ export const checks: readonly ((config: Config, root: Section) => void)[] = [che
 
 /** The options of features, opened to all clients (rule A11). */
 export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {
-  return { ...openedMap(options), ...openedReceipts(options) };
+  return { ...openedMap(options), ...openedReceipts(options), ...openedCalls() };
 }
+
+export { withChannelCode } from "./procedures/config.ts";
 
 /** All places to which a Worker with this configuration sends something. */
 export function targetsOf(config: Config): readonly Target[] {

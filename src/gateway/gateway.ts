@@ -223,8 +223,9 @@ export class Gateway implements Channels {
   ): void {
     if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
-      if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
-      else if (reply.outcome === "history" || reply.outcome === "answered") done(reply);
+      if (reply.outcome === "published" || reply.outcome === "answered")
+        this.#published(channel, reply, by, nowMs, done);
+      else if (reply.outcome === "history") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
     });
   }
@@ -251,15 +252,14 @@ export class Gateway implements Channels {
     done: (reply: OperationReply) => void,
   ): void {
     const follower = this.#followers.get(channel);
-    if (subscription === undefined || follower === undefined) {
+    const after = reply.outcome === "published" ? reply : reply.after;
+    if (subscription === undefined || follower === undefined || after === undefined) {
       done(reply);
       return;
     }
-    const { instance, sequence } = reply;
     follower.awaitPublication({
       subscription,
-      instance,
-      sequence,
+      ...after,
       dueAtMs: nowMs + limits.objectAnswerMs,
       done: () => done(reply),
     });
@@ -416,7 +416,7 @@ export type FollowedChannel = Pick<
   | "collecting"
 >;
 
-type Published = Extract<OperationReply, { readonly outcome: "published" }>;
+type Published = Extract<OperationReply, { readonly outcome: "published" | "answered" }>;
 
 function ignoreReply(): void {
   // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.

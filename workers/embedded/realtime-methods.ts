@@ -1,4 +1,7 @@
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
+import type { CallOptions, CallProcedure } from "./procedure-calls.ts";
 import type { ErrorValue } from "./realtime-error.ts";
 
 /** What a publication may have besides its data. */
@@ -17,16 +20,6 @@ export interface PublishOptions {
   readonly ifOffset?: number;
 }
 
-/** A value that JSON can hold. */
-export type JsonData =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly unknown[]
-  | { readonly [name: string]: unknown }
-  | object;
-
 /**
  * The name of a command. The table of operations has the same names, but each feature adds its own to it, which declarations of an
  * installed package don't see.
@@ -34,7 +27,7 @@ export type JsonData =
 type ApiName = keyof ApiRequests;
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
-export type MethodName = Exclude<ApiName, "publish" | "broadcast">;
+export type MethodName = Exclude<ApiName, "publish" | "broadcast" | "call">;
 
 /** The request of a publish, in the names of the HTTP API. */
 export function publishRequest(
@@ -52,6 +45,21 @@ export function broadcastRequest(
   options: Omit<PublishOptions, "ifOffset"> = {},
 ): ApiRequests["broadcast"] {
   return { channels: [...channels], data, ...optionsRequest(options) };
+}
+
+/** The request of a call of a procedure. */
+export function callRequest(
+  channel: string,
+  procedure: string,
+  args?: JsonData,
+  { idempotencyKey }: CallOptions = {},
+): ApiRequests["call"] {
+  return {
+    channel,
+    procedure,
+    ...(args !== undefined && { args }),
+    ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+  };
 }
 
 function optionsRequest(options: PublishOptions) {
@@ -120,8 +128,14 @@ export interface RealtimeService extends RealtimeCalls {
   outcome(method: string, params: object): Promise<RealtimeOutcome<object>>;
 }
 
-/** The methods of {@link Realtime}, without an environment. */
-export interface RealtimeCalls extends Methods<[]> {
+/**
+ * The methods of {@link Realtime}, without an environment.
+ *
+ * @typeParam Definitions the code of the channels, such as `typeof channels`, by which calls of procedures are typed
+ */
+export interface RealtimeCalls<
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[]> {
   /** As {@link Realtime.publish} of the Worker itself. */
   publish(
     channel: string,
@@ -138,4 +152,6 @@ export interface RealtimeCalls extends Methods<[]> {
   batch<const Commands extends readonly BatchCommand[]>(
     commands: Commands,
   ): Promise<BatchReplies<Commands>>;
+  /** As {@link Realtime.call} of the Worker itself. */
+  call: CallProcedure<[], Definitions>;
 }

@@ -66,7 +66,7 @@ describe("[A16] the claim caps", () => {
   });
 
   const shape =
-    '"caps" claim must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs, hst or chg in allow';
+    '"caps" claim must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs, hst, call or chg in allow';
   it.each<[JsonValue]>([
     [{}],
     ["sub"],
