@@ -20,8 +20,8 @@ export type {
   BatchCommand,
   BatchReplies,
   BatchReply,
-  JsonData,
   PublishOptions,
   RealtimeService,
 } from "../workers/embedded/realtime-methods.ts";
+export type { JsonData } from "../src/protocol/wire-value.ts";
 export type { RealtimeBindings } from "../workers/embedded/bindings.ts";

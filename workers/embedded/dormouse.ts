@@ -2,6 +2,7 @@ import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import {
   type CheckedPlace,
@@ -31,7 +32,6 @@ import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
-  type JsonData,
   type MethodName,
   type Methods,
   publishRequest,

@@ -1,4 +1,5 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { parseBindingCaller } from "../../src/access/binding-caller.ts";
 import { configurationOf } from "../platform/configuration.ts";
@@ -9,7 +10,6 @@ import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
-  type JsonData,
   type MethodName,
   publishRequest,
   type PublishOptions,

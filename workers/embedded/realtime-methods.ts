@@ -1,5 +1,6 @@
 import type { CommandName } from "../../src/access/operations.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 import type { ErrorValue } from "./realtime-error.ts";
 
 /** What a publication may have besides its data. */
@@ -17,16 +18,6 @@ export interface PublishOptions {
   /** Publish only if this is the offset of the channel's newest publication. */
   readonly ifOffset?: number;
 }
-
-/** A value that JSON can hold. */
-export type JsonData =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly unknown[]
-  | { readonly [name: string]: unknown }
-  | object;
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
 export type MethodName = Exclude<CommandName, "publish" | "broadcast">;
