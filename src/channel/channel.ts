@@ -50,12 +50,14 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly parts: readonly ChannelPart[];
   /** The part that says when the channel can be read; undefined if that is always. */
   readonly gate: ChannelPart | undefined;
+  /** What decides on operations before they are carried out; undefined if nothing does. */
+  readonly decide: ChannelPart["decide"];
   readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
-  readonly #store: PublicationStore;
+  readonly store: PublicationStore;
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
@@ -81,7 +83,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     const opened = openStream(setup, kind);
     this.#history = opened.history;
     this.#idempotency = opened.idempotency;
-    this.#store = opened.store;
+    this.store = opened.store;
     const checks = {
       intervalMs: setup.followersCheckMs ?? Math.max(opened.options.metaTtlMs, checkIntervalMinMs),
       history: this.#history,
@@ -100,11 +102,12 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.keys = opened.keys?.begin({
       channel: this,
       history: this.#history,
-      publications: this.#store,
+      publications: this.store,
       counts: setup.counts,
     });
-    this.parts = setup.features?.partsOf(this, setup) ?? [];
+    this.parts = setup.features?.partsOf(this, { ...setup, tables: opened.tables }) ?? [];
     this.gate = this.parts.find((part) => "whenReadable" in part);
+    this.decide = this.parts.find(({ decide }) => decide !== undefined)?.decide;
   }
 
   get hasHistory(): boolean {
@@ -157,22 +160,15 @@ export class Channel implements KeyedChannel, PartedChannel {
     apiKey = "",
   ): PublishOutcome {
     this.deleteExpired(nowMs);
-    const key = request.idempotencyKey;
-    const withHistory = this.#history.enabled && !request.skipHistory;
-    const first = this.#store.firstResult(key, nowMs);
-    if (first !== undefined) return this.#suppressed("repeated", first);
-    if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
-    if (request.version > 0n) {
-      const { version, versionEpoch } = this.#history.version;
-      if (request.versionEpoch === versionEpoch && request.version <= version) {
-        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
-      }
+    const suppression = this.store.suppressionOf(request, nowMs);
+    if (suppression !== undefined) {
+      const { counted, suppressed } = suppression;
+      if (counted !== undefined && this.#counts !== undefined) this.#counts[counted].value++;
+      return suppressed;
     }
-    if (request.ifOffset !== undefined) {
-      const position = this.#history.position(nowMs);
-      if (position.offset !== request.ifOffset) return { outcome: "position-mismatch", position };
-    }
-    return this.#publishWithHistory(request, info, nowMs, apiKey);
+    return this.#history.enabled && !request.skipHistory
+      ? this.#publishWithHistory(request, info, nowMs, apiKey)
+      : this.#publishWithoutHistory(request, info, nowMs);
   }
 
   /**
@@ -214,7 +210,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     if (!this.#history.enabled || this.keys !== undefined) return "not-available";
     this.deleteExpired(nowMs);
     if (this.#history.epoch === undefined) return "removed";
-    this.#store.remove(nowMs);
+    this.store.remove(nowMs);
     this.relay.append({ type: "removed" }, this.top);
     return "removed";
   }
@@ -366,7 +362,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
     this.relay.checkFollowers(historyEnds);
     if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
-    this.#store.forget(nowMs, () => this.keys?.forget());
+    this.store.forget(nowMs, () => this.keys?.forget());
     // No gateway is called. But the entry takes a number, so that a late call can't take a gateway back to this stream
     // (rule L1).
     this.relay.append({ type: "removed" }, undefined);
@@ -374,8 +370,8 @@ export class Channel implements KeyedChannel, PartedChannel {
 
   /** See {@link KeyedChannel}: tells the subscribers, here and on gateways. */
   restart(nowMs: number, renewed?: () => void): void {
-    if (renewed !== undefined) this.#store.renew(nowMs, renewed);
-    else this.#store.forget(nowMs, () => this.#history.position(nowMs));
+    if (renewed !== undefined) this.store.renew(nowMs, renewed);
+    else this.store.forget(nowMs, () => this.#history.position(nowMs));
     this.relay.append({ type: "removed" }, this.top);
     this.hub.insufficientState();
   }
@@ -384,14 +380,6 @@ export class Channel implements KeyedChannel, PartedChannel {
   grow(piece: Piece): void {
     this.hub.grow(piece);
     this.relay.append({ type: "piece", piece }, this.top);
-  }
-
-  #suppressed(
-    reason: "repeated" | "outdated",
-    first: { readonly position?: StreamPosition },
-  ): PublishOutcome {
-    if (this.#counts !== undefined) this.#counts[reason].value++;
-    return { outcome: "suppressed", ...first };
   }
 
   #publishWithoutHistory(
@@ -416,7 +404,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     apiKey: string,
   ): PublishOutcome {
     const entry = entryOf(request, info);
-    const position = this.#store.append(entry, nowMs);
+    const position = this.store.append(entry, nowMs);
     if (position === undefined) return { outcome: "too-many-keys" };
     const publication = livePublication(request, info, position, this.options);
     this.published(publication, entry, position, { info, apiKey, nowMs });

@@ -29,6 +29,7 @@ import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
+import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
 /**
@@ -68,6 +69,7 @@ const features: readonly Feature[] = [
   sharedPolls,
   cursors,
   receipts,
+  procedures,
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
@@ -78,6 +80,7 @@ export const operations: OperationRows = Object.assign(
   maps.operations,
   sharedPolls.operations,
   cursors.operations,
+  procedures.operations,
   events.operations,
 );
 
@@ -88,12 +91,14 @@ export const featureMethods: FeatureMethods = Object.assign(
   maps.methods,
   sharedPolls.methods,
   cursors.methods,
+  procedures.methods,
 );
 
 type FeatureMethods = typeof why.methods &
   typeof allMaps.methods &
   typeof allSharedPolls.methods &
-  typeof allCursors.methods;
+  typeof allCursors.methods &
+  typeof procedures.methods;
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {

@@ -52,6 +52,7 @@ import {
   mapStreamOptions,
   pageOptions,
 } from "./maps/config.ts";
+import { callOptions } from "./procedures/config.ts";
 import { prometheusOptions } from "./metrics/config.ts";
 import { presenceOptions } from "./presence/config.ts";
 import { consumerOptions } from "./queues/config.ts";
@@ -266,6 +267,7 @@ export const channelOptions = {
     of: { ...pollHookOptions, ...pollKindOptions, ...pollOptions },
   },
   ...permissionOptions,
+  ...callOptions,
   ...channelHookOptions,
   /** How far each user has read: see [Options of cursors](configuration.md#options-of-cursors). */
   cursors: { is: "section", own: true, of: { ...noticeOptions, ...readerOptions } },

@@ -39,6 +39,7 @@ import {
 } from "./hooks/config.ts";
 import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps/config.ts";
 import { readPrometheus } from "./metrics/config.ts";
+import { openedCalls, readCalls } from "./procedures/config.ts";
 import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
 import { deadLetterTargets, readConsumers } from "./queues/config.ts";
 import {
@@ -82,7 +83,7 @@ export function channelFeatures(
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
     types: channelTypes,
-    options: [readChannelHooks, readCursors],
+    options: [readChannelHooks, readCursors, readCalls],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
     checks: [
       checkPresencePrefixes,
@@ -127,7 +128,7 @@ export const checks: readonly ((config: Config, root: Section) => void)[] = [che
 
 /** The options of features, opened to all clients (rule A11). */
 export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {
-  return { ...openedMap(options), ...openedReceipts(options) };
+  return { ...openedMap(options), ...openedReceipts(options), ...openedCalls() };
 }
 
 /** All places to which a Worker with this configuration sends something. */

@@ -254,7 +254,10 @@ export class Gateway implements Channels {
   ): void {
     if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
-      if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
+      if (reply.outcome === "published")
+        this.#published(channel, reply, by, nowMs, () => done(reply));
+      else if (reply.outcome === "answered" && reply.after !== undefined)
+        this.#published(channel, reply.after, by, nowMs, () => done(reply));
       else if (reply.outcome === "history" || reply.outcome === "answered") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
     });
@@ -276,23 +279,22 @@ export class Gateway implements Channels {
   /** Answers a publisher, if it is a subscriber here after the publication has reached it (rule O4). */
   #published(
     channel: string,
-    reply: Published,
+    { instance, sequence }: Omit<Published, "outcome">,
     subscription: Subscription | undefined,
     nowMs: number,
-    done: (reply: OperationReply) => void,
+    done: () => void,
   ): void {
     const follower = this.#followers.get(channel);
     if (subscription === undefined || follower === undefined) {
-      done(reply);
+      done();
       return;
     }
-    const { instance, sequence } = reply;
     follower.awaitPublication({
       subscription,
       instance,
       sequence,
       dueAtMs: nowMs + limits.objectAnswerMs,
-      done: () => done(reply),
+      done,
     });
   }
 

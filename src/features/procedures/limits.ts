@@ -28,8 +28,6 @@ export const procedureLimits = {
   timerNameBytesMax: 128,
   /** The furthest time of a timer, from now on. */
   timerAheadMsMax: 31_622_400_000,
-  /** Timers that are carried out in one turn; further ones that are due follow in the next. */
-  timersAtOnceMax: 64,
   /**
    * A timer whose procedure throws is called again after pauses that double, from the first to the last; after so many
    * tries it is removed. Together they last some days, in which a release can repair the code.
@@ -37,6 +35,9 @@ export const procedureLimits = {
   timerPauseMsMin: 1_000,
   timerPauseMsMax: 3_600_000,
   timerTriesMax: 72,
+  /** The pauses between the tries of a migration that throws, from the first to the longest. A deploy tries at once. */
+  migrationPauseMsMin: 1_000,
+  migrationPauseMsMax: 60_000,
   /** Procedures that call each other within one call. */
   depthMax: 8,
   /** Results that are remembered by their idempotency keys for `limits.idempotencyMs`; each is a row. */
