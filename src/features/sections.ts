@@ -131,6 +131,8 @@ export function openedByFeatures(options: ChannelOptions): Partial<ChannelOption
   return { ...openedMap(options), ...openedReceipts(options), ...openedCalls() };
 }
 
+export { withChannelCode } from "./procedures/config.ts";
+
 /** All places to which a Worker with this configuration sends something. */
 export function targetsOf(config: Config): readonly Target[] {
   return [...hookTargets(config), ...eventTargets(config), ...deadLetterTargets(config)];

@@ -38,6 +38,7 @@ import type {
   ApiAddAudienceRequest,
   ApiRemoveAudienceRequest,
   ApiAudienceRequest,
+  ApiCallRequest,
 } from "./api-requests.ts";
 import type {
   ApiPublishResult,
@@ -64,6 +65,7 @@ import type {
   ApiAddAudienceResult,
   ApiRemoveAudienceResult,
   ApiAudienceResult,
+  ApiCallResult,
 } from "./api-results.ts";
 import type {
   ApiWhyRequest,
@@ -113,6 +115,7 @@ export interface ApiRequests {
   readonly add_audience: ApiAddAudienceRequest;
   readonly remove_audience: ApiRemoveAudienceRequest;
   readonly audience: ApiAudienceRequest;
+  readonly call: ApiCallRequest;
 }
 
 /** The `result` of each method's answer. */
@@ -156,4 +159,5 @@ export interface ApiResults {
   readonly add_audience: ApiAddAudienceResult;
   readonly remove_audience: ApiRemoveAudienceResult;
   readonly audience: ApiAudienceResult;
+  readonly call: ApiCallResult;
 }

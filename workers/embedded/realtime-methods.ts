@@ -1,6 +1,8 @@
 import type { CommandName } from "../../src/access/operations.ts";
+import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
 import type { JsonData } from "../../src/protocol/wire-value.ts";
+import type { CallOptions, CallProcedure } from "./procedure-calls.ts";
 import type { ErrorValue } from "./realtime-error.ts";
 
 /** What a publication may have besides its data. */
@@ -20,7 +22,7 @@ export interface PublishOptions {
 }
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
-export type MethodName = Exclude<CommandName, "publish" | "broadcast">;
+export type MethodName = Exclude<CommandName, "publish" | "broadcast" | "call">;
 
 /** The request of a publish, in the names of the HTTP API. */
 export function publishRequest(
@@ -38,6 +40,21 @@ export function broadcastRequest(
   options: Omit<PublishOptions, "ifOffset"> = {},
 ): ApiRequests["broadcast"] {
   return { channels: [...channels], data, ...optionsRequest(options) };
+}
+
+/** The request of a call of a procedure. */
+export function callRequest(
+  channel: string,
+  procedure: string,
+  args?: JsonData,
+  { idempotencyKey }: CallOptions = {},
+): ApiRequests["call"] {
+  return {
+    channel,
+    procedure,
+    ...(args !== undefined && { args }),
+    ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+  };
 }
 
 function optionsRequest(options: PublishOptions) {
@@ -106,8 +123,14 @@ export interface RealtimeService extends RealtimeCalls {
   outcome(method: string, params: object): Promise<RealtimeOutcome<object>>;
 }
 
-/** The methods of {@link Realtime}, without an environment. */
-export interface RealtimeCalls extends Methods<[]> {
+/**
+ * The methods of {@link Realtime}, without an environment.
+ *
+ * @typeParam Definitions the code of the channels, such as `typeof channels`, by which calls of procedures are typed
+ */
+export interface RealtimeCalls<
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[]> {
   /** As {@link Realtime.publish} of the Worker itself. */
   publish(
     channel: string,
@@ -124,4 +147,6 @@ export interface RealtimeCalls extends Methods<[]> {
   batch<const Commands extends readonly BatchCommand[]>(
     commands: Commands,
   ): Promise<BatchReplies<Commands>>;
+  /** As {@link Realtime.call} of the Worker itself. */
+  call: CallProcedure<[], Definitions>;
 }

@@ -11,7 +11,6 @@ import { mapLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import { MapExpiry } from "./map-expiry.ts";
 import {
-  isOf,
   type MapPage,
   pageRows,
   readPage,
@@ -22,7 +21,7 @@ import {
   type MapStatePage,
   type MapStateOutcome,
 } from "./map-outcomes.ts";
-import { KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
+import { isOf, KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
 import { type AppendOutcome, type GrowingMap, MapGrowth } from "./growth/map-growth.ts";
 import { SharedPages } from "./shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";

@@ -113,8 +113,3 @@ export interface MapPage {
 export function pageRows(entriesMax: number): number {
   return Math.max(mapLimits.mapPageRowsMax, entriesMax + 1);
 }
-
-/** Whether a position is of the same stream as the top; a position without an epoch is. */
-export function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
-  return position === undefined || position.epoch === "" || position.epoch === top.epoch;
-}

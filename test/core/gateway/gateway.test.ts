@@ -4,6 +4,7 @@ import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
+import { json } from "../api/channel-config.ts";
 import { at, entry, publication, said } from "./support/followed-channel.ts";
 import { batch, GatewayFixture } from "./support/gateway-fixture.ts";
 import type { RecordingSubscription } from "./support/recording-subscription.ts";
@@ -149,6 +150,25 @@ describe("a gateway", () => {
     fixture.take("news", [said("1")]);
     expect(outcomes.slice(2)).toEqual(["published, 1"]);
     expect(subscriber.received).toEqual(["1"]);
+  });
+
+  it("[PC6] answers a subscribed caller of a procedure once it can be sent what the call has published", () => {
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news");
+    const outcomes: string[] = [];
+    const request = { procedure: "bid", idempotencyKey: "" };
+    const operation = { method: "call", request, info: { user: "42", client: "c1" } } as const;
+    for (const by of [subscriber.subscription, undefined])
+      fixture.gateway.request("news", operation, by, fixture.nowMs, ({ outcome }) => {
+        fixture.gateway.catchUp(subscriber.subscription);
+        outcomes.push(`${outcome} ${by === undefined ? "at once" : subscriber.received.join()}`);
+      });
+    const data = json("1");
+    fixture.port.answer({ outcome: "answered", data, after: { instance: 1, sequence: 1 } });
+    fixture.port.answer({ outcome: "answered", data, after: { instance: 1, sequence: 1 } });
+    expect(outcomes).toEqual(["answered at once"]);
+    fixture.take("news", [said("1")]);
+    expect(outcomes).toEqual(["answered at once", "answered 1"]);
   });
 
   it("[O4] sends a publisher its own publication alone, while a frame is on its way to others", () => {
