@@ -16,7 +16,7 @@ export const procedureProtections: readonly Protection[] = [
   {
     name: "answers-of-calls",
     meaning: "a call is answered after its commit",
-    rule: "PC1",
+    rule: "PC6",
     noticedBy: ["simulate"],
     file: "src/features/procedures/channel-procedures.ts",
     code: "    const result = this.#setup.sql.transaction(() => work.write(ran));",
@@ -54,7 +54,7 @@ export const procedureProtections: readonly Protection[] = [
   {
     name: "publications-before-answers",
     meaning: "a caller is sent what its call has published before it is answered",
-    rule: "PC3",
+    rule: "PC6",
     noticedBy: ["simulate"],
     file: "src/gateway/gateway.ts",
     code: "        this.#published(channel, reply.after, by, nowMs, () => done(reply));",
@@ -63,7 +63,7 @@ export const procedureProtections: readonly Protection[] = [
   {
     name: "publications-before-repeated-answers",
     meaning: "so is one who is answered again after a crash",
-    rule: "PC3",
+    rule: "PC6",
     noticedBy: ["simulate"],
     file: "src/features/procedures/channel-procedures.ts",
     code: `    if (relay.sequence === 0) relay.append({ type: "removed" }, top);`,
