@@ -88,7 +88,7 @@ function bundleOf(folder: string): string {
 
 /** What the entry of the bundle is made from, beside the server. */
 const codeOfBanks = ["test/verification/bank", "test/verification/prove/server"];
-const entry = "test/verification/prove/server/edge.ts";
+const entry = "test/verification/prove/server/edge.js";
 
 function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Random): Target {
   return {

@@ -17,7 +17,8 @@ export const procedureProtections: readonly Protection[] = [
     name: "answers-of-calls",
     meaning: "a call is answered after its commit",
     rule: "PC6",
-    noticedBy: ["simulate"],
+    noticedBy: ["prove", "simulate"],
+    faults: "crash-channel=40,kill=10",
     file: "src/features/procedures/channel-procedures.ts",
     code: "    const result = this.#setup.sql.transaction(() => work.write(ran));",
     weakened: `    const write = () => this.#setup.sql.transaction(() => work.write(ran));
