@@ -68,6 +68,8 @@ const withServers = {
   environment: "node",
   isolate: false,
   globalSetup: ["test/support/environments/run-folder.ts"],
+  // Otherwise wrangler stores a trace of every request, frame and alarm, which `npm start` doesn't do either.
+  env: { X_LOCAL_OBSERVABILITY: "false" },
   ...patience,
 };
 

@@ -201,7 +201,7 @@ export class TestChannel<Own extends Procedures> {
    *
    * @param definition the code after a deploy; absent: the same
    */
-  restart(definition?: ChannelDefinition<Own>): void {
+  restart(definition?: ChannelDefinition): void {
     if (definition !== undefined) this.#config = configOf(definition, this.#options.namespace);
     [this.#channel, this.#code] = this.#begin();
   }

@@ -96,7 +96,7 @@ export interface ChangedPublication {
 export interface ChannelDefinition<Own extends Procedures = Procedures> {
   readonly procedures?: Own;
   /** The procedures that clients may call, where the namespace lets them call any; absent: all of them. */
-  readonly clients?: readonly (keyof Own & string)[];
+  readonly clients?: readonly string[];
   /**
    * Every publication of clients and backends passes here before it has its place. What this call publishes itself comes after
    * it; a rejection is the publisher's answer.
@@ -131,7 +131,7 @@ export type ProcedureResult<Called extends Procedure> = ReturnType<Called>;
 
 /** Makes the code of the channels of a namespace. It is checked at the start of the Worker. */
 export function channel<const Own extends Procedures>(
-  definition: ChannelDefinition<Own>,
+  definition: ChannelDefinition<Own> & { readonly clients?: readonly (keyof Own & string)[] },
 ): ChannelDefinition<Own> {
   return definition;
 }
