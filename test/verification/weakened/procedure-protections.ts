@@ -8,10 +8,9 @@ export const procedureProtections: readonly Protection[] = [
     rule: "PC1",
     noticedBy: ["simulate"],
     file: "src/features/procedures/step.ts",
-    code: "    this.changes.set(key, text);\n",
-    weakened: `    this.changes.set(key, text);
-    this.#channel.keys.write(new Map([[key, text]]), this.nowMs);
-`,
+    code: "    this.changes.set(key, text);",
+    weakened: `    this.#channel.keys.write(new Map([[key, text]]), this.nowMs);
+    this.changes.set(key, text ?? undefined);`,
   },
   {
     name: "answers-of-calls",
