@@ -10,6 +10,11 @@ export { defineConfig, type DormouseConfig } from "./config.ts";
 export { RealtimeError } from "../workers/embedded/realtime-error.ts";
 export { BackendEntrypoint } from "../workers/platform/backend-entrypoint.ts";
 export { RealtimeEntrypoint } from "../workers/embedded/realtime-entrypoint.ts";
+export {
+  channel,
+  type ChannelDefinition,
+  type ProcedureContext,
+} from "../src/features/procedures/definition.ts";
 export { ChannelObject } from "../workers/objects/channel-object.ts";
 export { GatewayObject } from "../workers/objects/gateway-object.ts";
 export { UsersObject } from "../workers/objects/users-object.ts";

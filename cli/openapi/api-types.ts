@@ -20,11 +20,13 @@ export function apiTypes(): ReadonlyMap<string, string> {
     placed.set(name, file);
     for (const one of referencesIn(schema)) place(one, file);
   };
+  place("CodeState", codeFile);
   const rows = methods.map((name) => {
     const [request, result] = [`${pascal(name)}Request`, `${pascal(name)}Result`];
     const isInspection = name === "why" || name === "inspect";
-    place(request, isInspection ? "api-inspections.ts" : "api-requests.ts");
-    place(result, isInspection ? "api-inspections.ts" : "api-results.ts");
+    const ofCode = name === "call" ? codeFile : undefined;
+    place(request, ofCode ?? (isInspection ? "api-inspections.ts" : "api-requests.ts"));
+    place(result, ofCode ?? (isInspection ? "api-inspections.ts" : "api-results.ts"));
     return { name, request, result };
   });
   const files = Map.groupBy(placed.keys(), (name) => placed.get(name) ?? "");
@@ -64,6 +66,9 @@ export function apiTypes(): ReadonlyMap<string, string> {
     ...texts,
   ]);
 }
+
+/** What is about the code of channels: a file for itself, because of its length. */
+const codeFile = "api-code.ts";
 
 const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
 

@@ -2,7 +2,7 @@
 import { procedureLimits } from "../../src/features/procedures/limits.ts";
 import { limits } from "../../src/limits.ts";
 import type { MethodNotes } from "./method.ts";
-import { object } from "./schema.ts";
+import { anything, object } from "./schema.ts";
 import { channelNote } from "./shared-notes.ts";
 
 /** By name. */
@@ -19,7 +19,6 @@ export const procedureMethods = {
       procedure: {
         description: "The name of the procedure.",
         minLength: 1,
-        maxLength: procedureLimits.procedureNameBytesMax,
         isRequired: true,
       },
       idempotency_key: {
@@ -33,11 +32,9 @@ export const procedureMethods = {
         description: `What the procedure takes: any JSON value, of at most ${procedureLimits.argsBytesMax} bytes.`,
       },
     },
-    result: object(
-      "What the procedure has returned.",
-      {},
-      { data: { description: "Any JSON value; absent if the procedure returned nothing." } },
-    ),
+    result: object("What the procedure has returned.", {
+      data: anything("Any JSON value; null if the procedure returned nothing."),
+    }),
     example: {
       request: { channel: "auction:7", procedure: "bid", args: { amount: 5 } },
       result: { data: { isBest: true } },

@@ -32,6 +32,15 @@ import { cursors as allCursors } from "./cursors/feature.ts";
 import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
+/** What the code of channels is made of, for the Workers that have some. */
+export type {
+  ChannelDefinitions,
+  Procedure,
+  ProcedureArgs,
+  ProcedureResult,
+  ProceduresOf,
+} from "./procedures/definition.ts";
+
 /**
  * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
  * conditions themselves, because bundlers fold nothing else.

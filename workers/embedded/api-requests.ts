@@ -445,14 +445,3 @@ export interface ApiAudienceRequest {
   /** The most entries of the page; 0, or none, for 1000. Dormouse's own. */
   readonly limit?: number;
 }
-
-export interface ApiCallRequest {
-  /** The channel's name. */
-  readonly channel: string;
-  /** The name of the procedure. */
-  readonly procedure: string;
-  /** What the procedure takes: any JSON value, of at most 65536 bytes. */
-  readonly args?: unknown;
-  /** A second call with the same key within 5 minutes calls nothing, and has the first result. Keys belong to a channel. */
-  readonly idempotency_key?: string;
-}

@@ -438,9 +438,3 @@ export interface ApiAudienceResult {
   /** The cursor of the next page; absent on the last one. */
   readonly cursor?: string;
 }
-
-/** What the procedure has returned. */
-export interface ApiCallResult {
-  /** Any JSON value; absent if the procedure returned nothing. */
-  readonly data?: unknown;
-}

@@ -1,5 +1,6 @@
 // Written by `npm run openapi`. Don't edit it: a test compares it.
 
+import type { ApiCallRequest, ApiCallResult } from "./api-code.ts";
 import type {
   ApiPublishRequest,
   ApiBroadcastRequest,
@@ -38,7 +39,6 @@ import type {
   ApiAddAudienceRequest,
   ApiRemoveAudienceRequest,
   ApiAudienceRequest,
-  ApiCallRequest,
 } from "./api-requests.ts";
 import type {
   ApiPublishResult,
@@ -65,7 +65,6 @@ import type {
   ApiAddAudienceResult,
   ApiRemoveAudienceResult,
   ApiAudienceResult,
-  ApiCallResult,
 } from "./api-results.ts";
 import type {
   ApiWhyRequest,

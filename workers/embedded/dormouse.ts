@@ -21,7 +21,7 @@ import { runtimeProblems } from "./runtime-problems.ts";
 import type { ApiResults } from "./api-types.ts";
 import { callProcedure, carryOut, carryOutBatch } from "./commands.ts";
 import type { CallProcedure } from "./procedure-calls.ts";
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
 import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
@@ -48,13 +48,16 @@ export interface BoundEnv extends HonoEnv {
 }
 
 /** What a Worker of one's own says about its real-time layer. */
-export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
+export interface RealtimeOptions<
+  Bound extends BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends HookFunctions {
   /** Where the app is mounted, such as "/realtime": the clients' address is then "wss://host/realtime/connection/websocket". */
   readonly prefix: string;
   /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
   readonly config?: DormouseConfig;
   /** The code of channels, by their namespaces: `{ auction: channel({ … }) }`; "" for channels without one. */
-  readonly channels?: ChannelDefinitions;
+  readonly channels?: Definitions;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
   /**
@@ -135,8 +138,13 @@ export interface Realtime<
  * Makes the real-time layer of a Worker of one's own. To be called once, at the top level of the Worker's module: the
  * objects run that module, too, and learn their configuration there.
  *
+ * @typeParam Definitions the code of its channels, by which `call` is typed
  * @throws if it is called twice, or with a prefix that can't be one
  */
+export function dormouse<
+  Bound extends BoundEnv = BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+>(options: RealtimeOptions<Bound, Definitions>): Realtime<Bound, Definitions>;
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
@@ -175,8 +183,8 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     },
     publish: (env, channel, data, more) =>
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
-    broadcast: (env, channels, data, more) =>
-      carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
+    broadcast: (env, names, data, more) =>
+      carryOut(env, "broadcast", broadcastRequest(names, data, more), ownKey),
     batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
     call: callOwn,
     ...ownMethods(),

@@ -5,7 +5,7 @@ import type {
   ProcedureArgs,
   ProcedureResult,
   ProceduresOf,
-} from "../../src/features/procedures/definition.ts";
+} from "../../src/features/index.ts";
 import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 
 /** What a call may have besides its arguments. */

@@ -1,10 +1,9 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
-import type { JsonData } from "../../src/protocol/wire-value.ts";
+import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { parseBindingCaller } from "../../src/access/binding-caller.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
-import type { JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
 import { callProcedure, carryOut, carryOutBatch, outcomeOf } from "./commands.ts";
 import type { CallOptions } from "./procedure-calls.ts";

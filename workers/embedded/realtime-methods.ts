@@ -1,5 +1,5 @@
 import type { CommandName } from "../../src/access/operations.ts";
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
 import type { JsonData } from "../../src/protocol/wire-value.ts";
 import type { CallOptions, CallProcedure } from "./procedure-calls.ts";

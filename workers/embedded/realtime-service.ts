@@ -1,4 +1,4 @@
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiResults } from "./api-types.ts";
 import type { CallOptions } from "./procedure-calls.ts";

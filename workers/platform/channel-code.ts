@@ -1,6 +1,6 @@
 import type { Config } from "../../src/config/config.ts";
 import { withChannelCode } from "../../src/features/sections.ts";
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import { embeddedHere } from "./embedded.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ChannelDefinitions } from "../../src/features/procedures/definition.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 
 /** What a Worker of one's own says in its code, in place of its wrangler.toml. */
 export interface Embedded {

@@ -22,10 +22,7 @@ export interface ChannelCode {
  * @returns its answer; undefined if it gives none
  * @throws whatever the code throws, and if it gives what is no answer
  */
-export type RunProcedure = (
-  ctx: ProcedureContext,
-  args: JsonValue | undefined,
-) => JsonText | undefined;
+type RunProcedure = (ctx: ProcedureContext, args: JsonValue | undefined) => JsonText | undefined;
 
 /** The same for `onPublish`, which gives what is to be published in place of what came. */
 export type RunOnPublish = (

@@ -13,28 +13,28 @@ import type { ClientInfo } from "../../protocol/publication.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
 import { mapOf } from "../maps/map-operations.ts";
 import type { ChannelCode } from "./channel-code.ts";
-import { CallFailure, overLimit } from "./failure.ts";
+import { StepFailure, overLimit } from "./failure.ts";
 import { changedOperation, type DecidedOperation, incomingOf, isDecided } from "./incoming.ts";
 import { type ChannelKeyStore, KeyTable } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
 import { MapKeys } from "./map-keys.ts";
 import { Pause } from "./pause.ts";
-import type { Calling } from "./procedure-call.ts";
+import type { ProcedureCalling } from "./procedure-call.ts";
 import { ResultTable } from "./result-table.ts";
-import { type Caller, Step } from "./step.ts";
-import { afterFailure, type Timer, type TimerChanges, TimerTable } from "./timer-table.ts";
+import { type CodeCaller, CallStep } from "./step.ts";
+import { afterFailure, type ProcedureTimer, type TimerChanges, TimerTable } from "./timer-table.ts";
 import { VersionRow } from "./version-row.ts";
 
 /** Hears what becomes of the calls of a channel's code. */
-export interface CallObserver {
+export interface CodeObserver {
   called(call: EndedCall): void;
 }
 
 /** A call that has ended: of a procedure, `onPublish` or `migrate`. */
 export interface EndedCall {
   readonly name: string;
-  readonly by: Caller["kind"];
-  readonly outcome: "done" | "repeated" | CallFailure["kind"] | "threw";
+  readonly by: CodeCaller["kind"];
+  readonly outcome: "done" | "repeated" | StepFailure["kind"] | "threw";
   /** Of a call that failed. */
   readonly error?: ErrorCode;
   /** What the code threw, if that was no failure of the caller's. */
@@ -47,18 +47,18 @@ export interface ProcedureState {
   readonly keys: number;
   /** Undefined for a map. */
   readonly bytes: number | undefined;
-  readonly timers: ReadonlyMap<string, Timer>;
+  readonly timers: ReadonlyMap<string, ProcedureTimer>;
   /** Undefined if none is stored: it is 1, or nothing was stored yet. */
   readonly version: number | undefined;
 }
 
 /**
- * Runs the code of a channel (the rules PC). A call reads and decides first, and collects what it changes ({@link Step}); then
+ * Runs the code of a channel (the rules PC). A call reads and decides first, and collects what it changes ({@link CallStep}); then
  * everything is written and published in one go. So a call that fails has changed nothing, and nothing comes between.
  */
 export class ChannelProcedures implements ChannelPart {
   /** Hears of the calls; the channel's object sets it. */
-  observer: CallObserver | undefined;
+  observer: CodeObserver | undefined;
   readonly code: ChannelCode;
   /** Has `onPublish` decide on publications; undefined where there is no such function, which then costs nothing. */
   readonly decide: ChannelPart["decide"];
@@ -142,7 +142,10 @@ export class ChannelProcedures implements ChannelPart {
     return this.#keys.after(key, count);
   }
 
-  #call({ request, info, key: apiKey = "" }: Calling, nowMs: number): Called<JsonText> {
+  #call(
+    { request, info, key: apiKey = "" }: ProcedureCalling,
+    nowMs: number,
+  ): StepOutcome<JsonText> {
     const { procedure: name, data } = request;
     const by = callerOf(info);
     const key = scoped(request.idempotencyKey, info);
@@ -272,7 +275,7 @@ export class ChannelProcedures implements ChannelPart {
   }
 
   /** Calls a timer, which goes with that: both are written together, or neither. */
-  #fire(name: string, timer: Timer, nowMs: number): void {
+  #fire(name: string, timer: ProcedureTimer, nowMs: number): void {
     const step = this.#newStep(timerCaller, nowMs);
     step.timers.set(name, undefined);
     const called = this.#carryOut(timer.procedure, timerCaller, step, {
@@ -286,13 +289,13 @@ export class ChannelProcedures implements ChannelPart {
   }
 
   #newStep(
-    by: Caller,
+    by: CodeCaller,
     nowMs: number,
     publications = 0,
     keysMax: number = procedureLimits.callKeysMax,
-  ): Step {
+  ): CallStep {
     const { name, options } = this.#channel;
-    return new Step(
+    return new CallStep(
       {
         name,
         code: this.code,
@@ -313,10 +316,10 @@ export class ChannelProcedures implements ChannelPart {
   /** Runs a step, and makes its changes if it succeeds: all of them, or none. */
   #carryOut<Ran, Result>(
     name: string,
-    { kind: by }: Caller,
-    step: Step,
+    { kind: by }: CodeCaller,
+    step: CallStep,
     work: { readonly run: () => Ran; readonly write: (ran: Ran) => Result },
-  ): Called<Result> {
+  ): StepOutcome<Result> {
     const { nowMs } = step;
     let ran: Ran;
     try {
@@ -335,8 +338,8 @@ export class ChannelProcedures implements ChannelPart {
     return { outcome: "done", result };
   }
 
-  #failed(name: string, by: Caller["kind"], thrown: Error, nowMs: number): Called<never> {
-    if (thrown instanceof CallFailure) {
+  #failed(name: string, by: CodeCaller["kind"], thrown: Error, nowMs: number): StepOutcome<never> {
+    if (thrown instanceof StepFailure) {
       const { kind: outcome, error } = thrown;
       this.observer?.called({ name, by, outcome, error, nowMs });
       return { ...failed(error), ...(outcome === "rejected" && { isRejected: true }) };
@@ -347,18 +350,18 @@ export class ChannelProcedures implements ChannelPart {
   }
 
   /** @throws if there is no room for what a step changes: nothing is refused once something is written */
-  #checkRoom(step: Step): void {
+  #checkRoom(step: CallStep): void {
     const { changes, nowMs, publicationCount } = step;
     if (changes.size > 0) {
       const refused = this.#keys.refuse(changes, nowMs);
       if (refused !== undefined) throw overLimit(refused);
     }
     if (!this.#channel.store.hasRoom(publicationCount, nowMs))
-      throw new CallFailure("refused", errorCodes.tooManyRequests);
+      throw new StepFailure("refused", errorCodes.tooManyRequests);
   }
 
   /** Makes the changes of a step: rows first, and then what others are told. */
-  #write({ changes, timers, publications, nowMs }: Step, apiKey = ""): void {
+  #write({ changes, timers, publications, nowMs }: CallStep, apiKey = ""): void {
     if (timers.size > 0) this.#timers.write(timers, nowMs);
     const { version } = this.code;
     const isNoted = version === 1 || this.#version.stored === version;
@@ -373,11 +376,11 @@ export class ChannelProcedures implements ChannelPart {
 }
 
 /** The outcome of a step. */
-type Called<Result> =
+type StepOutcome<Result> =
   | { readonly outcome: "done"; readonly result: Result }
   | (FailedReply & { readonly isRejected?: true });
 
-const timerCaller: Caller = { kind: "timer" };
+const timerCaller: CodeCaller = { kind: "timer" };
 const noResult = trustedJsonText("null");
 const notAvailable = { outcome: "not-available" } as const;
 /** A publication with nothing but its data. */
@@ -389,7 +392,7 @@ const plain = {
   delta: false,
 } as const;
 
-function callerOf(info: ClientInfo | undefined): Caller {
+function callerOf(info: ClientInfo | undefined): CodeCaller {
   return info === undefined ? { kind: "backend" } : { kind: "client", info };
 }
 

@@ -26,6 +26,7 @@ export interface ProcedureContext {
   /** The offset of the channel's newest publication when the call began; 0 without one, and without history. */
   readonly offset: number;
   /** The value of a key, as this call has set it; undefined without it. Changing the value changes nothing: `set` does. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the key holds
   get<Value = JsonValue>(key: string): Value | undefined;
   /** Sets a key to a value that JSON can hold. */
   set(key: string, value: JsonData): void;
@@ -45,6 +46,7 @@ export interface ProcedureContext {
   /** When the timer of that name calls, ms since 1970; undefined without it. */
   timer(name: string): number | undefined;
   /** Calls another procedure of the channel, within this step. If it fails, the whole step does. */
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the procedure returns
   call<Result = JsonValue>(procedure: string, args?: JsonData): Result | undefined;
   /**
    * Ends the call with an error for the caller: nothing has happened. The codes from 1000 on are yours.

@@ -14,13 +14,13 @@ import {
 } from "../../session/may.ts";
 
 /** Options of a namespace whose channels may have code. */
-type CallRules = Pick<ChannelOptions, "limitedChannelsForSubscribersOnly"> & {
+type ProcedureRules = Pick<ChannelOptions, "limitedChannelsForSubscribersOnly"> & {
   readonly code?: object;
   readonly calls?: Permission;
 };
 
 /** Whether a client may call procedures of the channel (rule PC3). The code may have procedures that no client may call. */
-export function mayCallProcedures(channel: AskedChannel<CallRules>, caller: Caller): May {
+export function mayCallProcedures(channel: AskedChannel<ProcedureRules>, caller: Caller): May {
   const { code, calls = nobody } = channel.options;
   if (code === undefined) return noCode;
   if (isPermitted(channel, caller, "call", calls)) return allowed;

@@ -3,12 +3,12 @@ import type { JsonText } from "../../protocol/json/text.ts";
 
 declare module "../../contract/channel-call.ts" {
   interface ChannelOperations {
-    readonly call: Calling;
+    readonly call: ProcedureCalling;
   }
 }
 
 /** A call of a procedure of the channel's code (rule PC1). */
-export interface Calling extends Changing<ProcedureRequest> {
+export interface ProcedureCalling extends Changing<ProcedureRequest> {
   /** Whether a client calls, as a method: it gets the result as the reply. Absent: a backend calls. */
   readonly asMethod?: true;
 }

@@ -1,5 +1,5 @@
 import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
-import type { CallObserver, ChannelProcedures, EndedCall } from "./channel-procedures.ts";
+import type { CodeObserver, ChannelProcedures, EndedCall } from "./channel-procedures.ts";
 import { procedureLimits } from "./limits.ts";
 
 /** What became of the calls of one procedure, since the object woke. */
@@ -15,7 +15,7 @@ export interface CallCounts {
 }
 
 /** Calls the timers of a channel's code, and notes what becomes of all calls: in memory, and in the log if the code throws. */
-export class ProcedureDriver implements ObjectPart, CallObserver {
+export class ProcedureDriver implements ObjectPart, CodeObserver {
   readonly procedures: ChannelProcedures;
   /** The newest calls, the last one at the end. */
   readonly lastCalls: EndedCall[] = [];

@@ -6,14 +6,14 @@ import { type JsonData, type JsonValue, jsonValue } from "../../protocol/wire-va
 import { isKey } from "../maps/map-call.ts";
 import { type ChannelCode, parseJson, parseTags } from "./channel-code.ts";
 import type { ProcedureContext, ProcedurePublishOptions } from "./definition.ts";
-import { CallFailure, overLimit } from "./failure.ts";
+import { StepFailure, overLimit } from "./failure.ts";
 import type { ChannelKeyStore } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
 import { randomNumbers } from "./random.ts";
-import type { Timer } from "./timer-table.ts";
+import type { ProcedureTimer } from "./timer-table.ts";
 
 /** Who calls. */
-export interface Caller {
+export interface CodeCaller {
   readonly kind: "client" | "backend" | "timer";
   /** The client, as others are shown it; absent for a backend and a timer. */
   readonly info?: ClientInfo;
@@ -24,7 +24,7 @@ export interface StepChannel {
   readonly name: string;
   readonly code: ChannelCode;
   readonly keys: ChannelKeyStore;
-  readonly timers: ReadonlyMap<string, Timer>;
+  readonly timers: ReadonlyMap<string, ProcedureTimer>;
   /** The offset of the newest publication; 0 without one. */
   readonly offset: number;
   /** Whether the channel is a map: its publications are the changes of its keys. */
@@ -49,7 +49,7 @@ interface StepPublication {
  * One call of the code of a channel, and everything that it calls. It reads what the channel has, and collects what is to be
  * changed: nothing has happened until its owner makes the changes.
  */
-export class Step implements ProcedureContext {
+export class CallStep implements ProcedureContext {
   readonly nowMs: number;
   readonly user: string;
   readonly client: string;
@@ -59,7 +59,7 @@ export class Step implements ProcedureContext {
   /** The changed keys, in the order in which they were changed first. */
   readonly changes = new Map<string, JsonText | undefined>();
   readonly publications: StepPublication[] = [];
-  readonly timers = new Map<string, Timer | undefined>();
+  readonly timers = new Map<string, ProcedureTimer | undefined>();
   readonly #channel: StepChannel;
   readonly #info: ClientInfo | undefined;
   readonly #read = new Map<string, JsonText | undefined>();
@@ -70,7 +70,7 @@ export class Step implements ProcedureContext {
   #failure: Error | undefined;
   #random: (() => number) | undefined;
 
-  constructor(channel: StepChannel, { kind, info }: Caller, nowMs: number) {
+  constructor(channel: StepChannel, { kind, info }: CodeCaller, nowMs: number) {
     this.#channel = channel;
     this.#info = info;
     this.nowMs = nowMs;
@@ -116,6 +116,7 @@ export class Step implements ProcedureContext {
     return text === undefined ? undefined : jsonValue(text);
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the key holds
   get<Value = JsonValue>(key: string): Value | undefined {
     this.#check();
     const text = this.#valueOf(this.#checkKey(key));
@@ -188,7 +189,7 @@ export class Step implements ProcedureContext {
     const text = args === undefined ? undefined : parseJson(args, "the arguments of a timer");
     if (text !== undefined && !utf8Fits(text, argsBytesMax))
       throw this.#fail(overLimit(`the arguments of a timer have at most ${argsBytesMax} bytes`));
-    const timer: Timer = {
+    const timer: ProcedureTimer = {
       atMs: Math.ceil(atMs),
       procedure,
       ...(text !== undefined && { args: text }),
@@ -211,6 +212,7 @@ export class Step implements ProcedureContext {
     return this.#timer(name)?.atMs;
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the procedure returns
   call<Result = JsonValue>(procedure: string, args?: JsonData): Result | undefined {
     this.#check();
     const { depthMax } = procedureLimits;
@@ -237,7 +239,7 @@ export class Step implements ProcedureContext {
       throw new TypeError(`reject takes a code from ${firstCode} to ${lastCode}`);
     if (typeof message !== "string" || !utf8Fits(message, messageBytesMax))
       throw new TypeError(`reject takes a message of at most ${messageBytesMax} bytes`);
-    throw this.#fail(new CallFailure("rejected", { code, message, temporary: false }));
+    throw this.#fail(new StepFailure("rejected", { code, message, temporary: false }));
   }
 
   random(): number {
@@ -248,7 +250,7 @@ export class Step implements ProcedureContext {
 
   #run(name: string, args: JsonText | undefined): JsonText | undefined {
     const procedure = this.#channel.code.procedures.get(name);
-    if (procedure === undefined) throw new CallFailure("refused", errorCodes.methodNotFound);
+    if (procedure === undefined) throw new StepFailure("refused", errorCodes.methodNotFound);
     const result = procedure(this, args === undefined ? undefined : jsonValue(args));
     const { resultBytesMax } = procedureLimits;
     if (result !== undefined && !utf8Fits(result, resultBytesMax))
@@ -272,7 +274,7 @@ export class Step implements ProcedureContext {
     if (typeof key !== "string") throw new TypeError("a key is a string");
     if (!isKey(key))
       throw this.#fail(
-        new CallFailure("refused", {
+        new StepFailure("refused", {
           ...errorCodes.badRequest,
           message: `bad request: ${keyShape}`,
         }),
@@ -327,7 +329,7 @@ export class Step implements ProcedureContext {
     return stored;
   }
 
-  #timer(name: string): Timer | undefined {
+  #timer(name: string): ProcedureTimer | undefined {
     return this.timers.has(name) ? this.timers.get(name) : this.#channel.timers.get(name);
   }
 

@@ -4,7 +4,7 @@ import { columnText, type Sql } from "../../sql.ts";
 import { procedureLimits } from "./limits.ts";
 
 /** A timer of a channel, which calls a procedure. */
-export interface Timer {
+export interface ProcedureTimer {
   /** When it calls, ms since 1970. */
   readonly atMs: number;
   readonly procedure: string;
@@ -17,14 +17,14 @@ export interface Timer {
 }
 
 /** New timers, by their names; undefined for one that is removed. */
-export type TimerChanges = ReadonlyMap<string, Timer | undefined>;
+export type TimerChanges = ReadonlyMap<string, ProcedureTimer | undefined>;
 
 /** The timers of a channel (rule PC7): a row for each, and all of them in the memory of an awake object. */
 export class TimerTable {
   readonly #sql: Sql;
   #exists: boolean;
   /** Undefined until it is needed, and after a change failed. */
-  #timers: Map<string, Timer> | undefined;
+  #timers: Map<string, ProcedureTimer> | undefined;
 
   /** @param exists whether the table does; it is made when there is something to store */
   constructor(sql: Sql, exists: boolean) {
@@ -32,11 +32,11 @@ export class TimerTable {
     this.#exists = exists;
   }
 
-  get all(): ReadonlyMap<string, Timer> {
+  get all(): ReadonlyMap<string, ProcedureTimer> {
     return this.#all;
   }
 
-  get #all(): Map<string, Timer> {
+  get #all(): Map<string, ProcedureTimer> {
     this.#timers ??= this.#read();
     return this.#timers;
   }
@@ -50,7 +50,7 @@ export class TimerTable {
   }
 
   /** The timers that are due, in the order of their times. */
-  due(nowMs: number): readonly (readonly [name: string, timer: Timer])[] {
+  due(nowMs: number): readonly (readonly [name: string, timer: ProcedureTimer])[] {
     if (this.dueAtMs(nowMs) > nowMs) return [];
     return [...this.#all]
       .filter(([, timer]) => dueOf(timer, nowMs) <= nowMs)
@@ -83,7 +83,7 @@ export class TimerTable {
     this.#timers = undefined;
   }
 
-  #read(): Map<string, Timer> {
+  #read(): Map<string, ProcedureTimer> {
     if (!this.#exists) return new Map();
     const rows = this.#sql.rows(
       "SELECT name, at, procedure, args, set_at, tries FROM procedure_timer ORDER BY name",
@@ -91,7 +91,7 @@ export class TimerTable {
     return new Map(
       rows.map((row) => {
         const { args } = row;
-        const timer: Timer = {
+        const timer: ProcedureTimer = {
           atMs: Number(row["at"]),
           procedure: columnText(row, "procedure"),
           ...(typeof args === "string" && { args: trustedJsonText(args) }),
@@ -105,7 +105,7 @@ export class TimerTable {
 }
 
 /** The timer after its procedure has thrown; undefined after the last try. */
-export function afterFailure(timer: Timer, nowMs: number): Timer | undefined {
+export function afterFailure(timer: ProcedureTimer, nowMs: number): ProcedureTimer | undefined {
   const { timerPauseMsMin, timerPauseMsMax, timerTriesMax } = procedureLimits;
   const tries = timer.tries + 1;
   if (tries >= timerTriesMax) return undefined;
@@ -113,7 +113,7 @@ export function afterFailure(timer: Timer, nowMs: number): Timer | undefined {
   return { ...timer, tries, setMs: nowMs, atMs: nowMs + pauseMs };
 }
 
-function dueOf({ atMs, setMs }: Timer, nowMs: number): number {
+function dueOf({ atMs, setMs }: ProcedureTimer, nowMs: number): number {
   return dueMoment(atMs, Math.max(0, atMs - setMs), nowMs);
 }
 

@@ -42,6 +42,39 @@ function rejectionOf(work: () => void): readonly [number, string] {
   return [error.code, error.message];
 }
 
+/** Changes something of each kind. */
+function changing(ctx: ProcedureContext): void {
+  ctx.set("key", 1);
+  ctx.publish("published");
+  ctx.at("timer", ctx.nowMs, "throws");
+}
+
+async function later(): Promise<number> {
+  return Promise.resolve(1);
+}
+
+/** A channel whose code says what it sees. */
+const looking = () =>
+  testChannel(
+    channel({
+      procedures: {
+        look: (ctx) => ({
+          user: ctx.user,
+          client: ctx.client,
+          info: ctx.info,
+          isBackend: ctx.isBackend,
+          isTimer: ctx.isTimer,
+          nowMs: ctx.nowMs,
+          offset: ctx.offset,
+          channel: ctx.channel,
+          random: [ctx.random(), ctx.random()],
+        }),
+        later: (ctx) => ctx.at("t", ctx.nowMs + 5, "publish"),
+        publish: (ctx) => ctx.publish([ctx.isTimer, ctx.isBackend, ctx.nowMs]),
+      },
+    }),
+  );
+
 describe("a call", () => {
   test("[PC1] reads, writes, publishes and sets a timer in one step", () => {
     const room = testChannel(auction);
@@ -71,11 +104,6 @@ describe("a call", () => {
   });
 
   test("[PC2] that throws, or catches what it can't, has changed nothing", () => {
-    const changing = (ctx: ProcedureContext) => {
-      ctx.set("key", 1);
-      ctx.publish("published");
-      ctx.at("timer", ctx.nowMs, "throws");
-    };
     const room = testChannel(
       channel({
         procedures: {
@@ -162,32 +190,12 @@ describe("a call", () => {
   });
 
   test("[PC10] sees who calls, and the time and random numbers that can be repeated", () => {
-    const room = () =>
-      testChannel(
-        channel({
-          procedures: {
-            look: (ctx) => ({
-              user: ctx.user,
-              client: ctx.client,
-              info: ctx.info,
-              isBackend: ctx.isBackend,
-              isTimer: ctx.isTimer,
-              nowMs: ctx.nowMs,
-              offset: ctx.offset,
-              channel: ctx.channel,
-              random: [ctx.random(), ctx.random()],
-            }),
-            later: (ctx) => ctx.at("t", ctx.nowMs + 5, "publish"),
-            publish: (ctx) => ctx.publish([ctx.isTimer, ctx.isBackend, ctx.nowMs]),
-          },
-        }),
-      );
-    const one = room();
+    const one = looking();
     const caller = { user: "ann", client: "c1", info: { name: "Ann" } };
     const seen = one.call("look", undefined, caller);
     expect(seen).toMatchObject({ ...caller, isBackend: false, isTimer: false, offset: 0 });
     expect(seen.nowMs).toBe(one.nowMs);
-    expect(room().call("look", undefined, caller)).toEqual(seen);
+    expect(looking().call("look", undefined, caller)).toEqual(seen);
     expect(seen.random[0]).not.toBe(seen.random[1]);
     expect(one.call("look", undefined, caller).random).not.toEqual(seen.random);
     one.call("later");
@@ -197,7 +205,6 @@ describe("a call", () => {
   });
 
   test("[PC10] that returns a promise has failed, with a sentence that says what to do instead", () => {
-    const later = async () => Promise.resolve(1);
     const room = testChannel(
       channel({
         procedures: {

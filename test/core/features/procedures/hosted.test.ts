@@ -79,7 +79,8 @@ describe("the object of a channel with code", () => {
     const { platform, call, host } = hosted(
       channel({
         procedures: {
-          broken(_, _args: { secret: string }) {
+          broken(ctx, { secret }: { secret: string }) {
+            ctx.set("secret", secret);
             throw new RangeError("out of range");
           },
           rejects: (ctx) => ctx.reject(1_000, "no"),

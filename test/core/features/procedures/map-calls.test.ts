@@ -68,8 +68,12 @@ describe("the keys of a map", () => {
   });
 });
 
+const config = (namespaces: readonly object[]) => configured({ channel: { namespaces } });
+const map = (mode: string) => [
+  { name: "room", subscription_type: "map", map: { mode, key_ttl: "1m" } },
+];
+
 describe("the code of channels", () => {
-  const config = (namespaces: readonly object[]) => configured({ channel: { namespaces } });
   const problems = (definitions: object, namespaces: readonly object[] = [{ name: "room" }]) =>
     withChannelCode(config(namespaces), definitions).problems;
   const procedures = { one: () => 1 };
@@ -105,9 +109,6 @@ describe("the code of channels", () => {
     );
     const many = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`p${n}`, () => 1]));
     expect(problems({ room: { procedures: many } })[0]).toContain("more than 100 procedures");
-    const map = (mode: string) => [
-      { name: "room", subscription_type: "map", map: { mode, key_ttl: "1m" } },
-    ];
     expect(problems({ room: { procedures } }, map("recoverable"))).toEqual([]);
     expect(problems({ room: { procedures } }, map("ephemeral"))).toEqual([
       'channels.room: the keys of a map with code are kept: set map.mode to "recoverable" or "persistent"',
