@@ -53,8 +53,9 @@ export const protections: readonly Protection[] = [
     meaning: "a publish that is repeated with its key gets the first result",
     rule: "I1",
     noticedBy: ["prove"],
-    file: "src/channel/channel.ts",
-    code: `if (first !== undefined) return this.#suppressed("repeated", first);`,
+    file: "src/channel/publication-store.ts",
+    code: `    if (first !== undefined)
+      return { counted: "repeated", suppressed: { outcome: "suppressed", ...first } };`,
     weakened: "void first;",
   },
   {
