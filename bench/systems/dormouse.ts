@@ -161,7 +161,7 @@ function bundleWith(
 /** By the names of their changes. Built once, on first use, because that takes seconds. */
 const bundles = new Map<string, string>();
 
-const entryWithCode = fileURLToPath(new URL("./edge.js", import.meta.url));
+const entryWithCode = fileURLToPath(new URL("./coded/edge.js", import.meta.url));
 
 /** Gives each user a home of its own, to see what sharing saves. */
 const homeEach = {

@@ -87,8 +87,8 @@ function bundleOf(folder: string): string {
 }
 
 /** What the entry of the bundle is made from, beside the server. */
-const codeOfBanks = ["test/verification/bank", "test/verification/prove/server"];
-const entry = "test/verification/prove/server/edge.js";
+const codeOfBanks = ["test/verification/bank", "test/verification/prove/bank/edge.js"];
+const entry = "test/verification/prove/bank/edge.js";
 
 function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Random): Target {
   return {

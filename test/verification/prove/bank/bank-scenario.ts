@@ -30,7 +30,7 @@ export function bankCustomers(): readonly SubscriberPlan[] {
   });
 }
 
-/** How the configuration describes the banks. The code of their channels is in `server/edge.js`. */
+/** How the configuration describes the banks. The code of their channels is in `edge.js`. */
 export const bankNamespaces: readonly object[] = [
   {
     name: "bank",

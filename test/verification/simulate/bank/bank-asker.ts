@@ -22,7 +22,7 @@ export interface BankCall {
 }
 
 /** The answer to a call; undefined if nobody knows what became of it. */
-export type BankAnswer =
+type BankAnswer =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly temporary?: boolean } }
   | undefined;

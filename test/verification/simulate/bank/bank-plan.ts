@@ -28,23 +28,17 @@ export function withBankActions(random: Random, steps: readonly Step[]): readonl
 function bankAction(random: Random, action: Action): Action {
   if (!("channel" in action) || !isBank(action.channel)) return action;
   const { channel } = action;
-  switch (action.do) {
-    case "publish":
-    case "reuse key":
-      return random.chance(0.6)
-        ? { do: "transfer", channel, ...transferOf(random) }
-        : { do: "promise", channel, ...promiseOf(random) };
-    case "publish version":
-      return { do: "promise own", client: random.between(0, 1), channel, ...promiseOf(random) };
-    case "publish own":
-      return { do: "transfer own", client: action.client, channel, ...transferOf(random) };
-    case "remove":
-      return { do: "fail bank", channel, account: random.pick(bankAccounts) };
-    case "read":
-      return { do: "read bank", channel };
-    default:
-      return action;
-  }
+  const what = action.do;
+  if (what === "publish" || what === "reuse key")
+    return random.chance(0.6)
+      ? { do: "transfer", channel, ...transferOf(random) }
+      : { do: "promise", channel, ...promiseOf(random) };
+  if (what === "publish version")
+    return { do: "promise own", client: random.between(0, 1), channel, ...promiseOf(random) };
+  if (what === "publish own")
+    return { do: "transfer own", client: action.client, channel, ...transferOf(random) };
+  if (what === "remove") return { do: "fail bank", channel, account: random.pick(bankAccounts) };
+  return what === "read" ? { do: "read bank", channel } : action;
 }
 
 function transferOf(random: Random) {

@@ -2,7 +2,7 @@ import { limits } from "../../../../src/limits.ts";
 import type { ClientInfo } from "../../../../src/protocol/publication.ts";
 import type { ChannelCode } from "../../../../src/features/procedures/channel-code.ts";
 import type { ProcedureContext } from "../../../../src/features/procedures/definition.ts";
-import type { JsonData } from "../../../../src/protocol/wire-value.ts";
+import type { JsonData, JsonValue } from "../../../../src/protocol/wire-value.ts";
 import type { ProcedureRequest } from "../../../../src/features/procedures/procedure-call.ts";
 import type { Model } from "../model.ts";
 import type { CodeState, ModelTimer } from "../model-state.ts";
@@ -134,9 +134,11 @@ class ModelStep implements ProcedureContext {
     this.client = info?.client ?? "";
   }
 
-  get<Value>(key: string): Value | undefined {
+  get<Value = JsonValue>(key: string): Value | undefined {
     const text = this.values.get(key);
-    return text === undefined ? undefined : JSON.parse(text);
+    if (text === undefined) return undefined;
+    const value: Value = JSON.parse(text);
+    return value;
   }
 
   set(key: string, value: JsonData): void {

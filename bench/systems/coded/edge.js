@@ -1,6 +1,6 @@
 /** The entry of the bench's server with code: that of the stand-alone server, and a procedure with one key and one publication. */
-import { channel } from "../../src/features/procedures/definition.ts";
-import { useChannels } from "../../workers/platform/channel-code.ts";
+import { channel } from "../../../src/features/procedures/definition.ts";
+import { useChannels } from "../../../workers/platform/channel-code.ts";
 
 useChannels({
   code: channel({
@@ -15,5 +15,5 @@ useChannels({
   }),
 });
 
-export * from "../../workers/edge.ts";
-export { default } from "../../workers/edge.ts";
+export * from "../../../workers/edge.ts";
+export { default } from "../../../workers/edge.ts";
