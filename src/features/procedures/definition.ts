@@ -133,7 +133,7 @@ export type ProcedureResult<Called extends Procedure> = ReturnType<Called>;
 
 /** Makes the code of the channels of a namespace. It is checked at the start of the Worker. */
 export function channel<const Own extends Procedures>(
-  definition: ChannelDefinition<Own> & { readonly clients?: readonly (keyof Own & string)[] },
+  definition: ChannelDefinition<Own>,
 ): ChannelDefinition<Own> {
   return definition;
 }

@@ -73,9 +73,10 @@ const map = (mode: string) => [
   { name: "room", subscription_type: "map", map: { mode, key_ttl: "1m" } },
 ];
 
+const problems = (definitions: object, namespaces: readonly object[] = [{ name: "room" }]) =>
+  withChannelCode(config(namespaces), definitions).problems;
+
 describe("the code of channels", () => {
-  const problems = (definitions: object, namespaces: readonly object[] = [{ name: "room" }]) =>
-    withChannelCode(config(namespaces), definitions).problems;
   const procedures = { one: () => 1 };
 
   test("[PC9] is given to the namespaces that are named, and to channels without one", () => {
