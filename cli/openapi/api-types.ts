@@ -23,10 +23,9 @@ export function apiTypes(): ReadonlyMap<string, string> {
   place("CodeState", codeFile);
   const rows = methods.map((name) => {
     const [request, result] = [`${pascal(name)}Request`, `${pascal(name)}Result`];
-    const isInspection = name === "why" || name === "inspect";
-    const ofCode = name === "call" ? codeFile : undefined;
-    place(request, ofCode ?? (isInspection ? "api-inspections.ts" : "api-requests.ts"));
-    place(result, ofCode ?? (isInspection ? "api-inspections.ts" : "api-results.ts"));
+    const own = ownFiles.get(name);
+    place(request, own ?? "api-requests.ts");
+    place(result, own ?? "api-results.ts");
     return { name, request, result };
   });
   const files = Map.groupBy(placed.keys(), (name) => placed.get(name) ?? "");
@@ -67,8 +66,17 @@ export function apiTypes(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** What is about the code of channels: a file for itself, because of its length. */
+/** What is about the code of channels. */
 const codeFile = "api-code.ts";
+
+/** The files of methods whose types would make the files of all others too long. */
+const ownFiles: ReadonlyMap<string, string> = new Map([
+  ["why", "api-inspections.ts"],
+  ["inspect", "api-inspections.ts"],
+  ["update_publication", "api-changes.ts"],
+  ["delete_publication", "api-changes.ts"],
+  ["call", codeFile],
+]);
 
 const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
 

@@ -14,7 +14,7 @@ import type { History, HistoryOutcome } from "./history.ts";
 import type { PublicationStore } from "./publication-store.ts";
 import type { Relay } from "./relay.ts";
 import type { Sql } from "../sql.ts";
-import type { ChannelKeys, KeyedStream } from "./keyed-stream.ts";
+import type { ChannelKeys, KeyedChannel, KeyedStream } from "./keyed-stream.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /**
@@ -82,13 +82,18 @@ export interface PartedChannel {
   readonly name: string;
   readonly options: ChannelOptions;
   readonly relay: Relay;
-  /** The stored publications, for those who ask whether there is room for more. */
-  readonly store: Pick<PublicationStore, "suppressionOf" | "hasRoom">;
   readonly keys: ChannelKeys | undefined;
   /** Whether the channel has subscribers, here or on gateways. */
   readonly isHeld: boolean;
   /** The publications that can be read. */
   readonly stored: Pick<History, "readable" | "find" | "labels" | "timeOf" | "oldestRow">;
+  /** Writes publications, and gives stored ones other contents, in one transaction. */
+  readonly store: Pick<
+    PublicationStore,
+    "firstResult" | "suppressionOf" | "hasRoom" | "append" | "amend"
+  >;
+  /** Collects a publication that was stored. */
+  readonly published: KeyedChannel["published"];
   /** The top of the stream, also of one that has ended; undefined without one. Never makes a stream. */
   readonly top: StreamPosition | undefined;
   /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */

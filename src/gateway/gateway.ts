@@ -60,6 +60,7 @@ export interface GatewaySetup {
   readonly parts?: readonly SubscriptionPart[];
   /** The kinds of channels' streams; absent if no feature has one. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
+  readonly amends?: (options: ChannelOptions | undefined) => boolean;
 }
 
 /**
@@ -99,6 +100,7 @@ export class Gateway implements Channels {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
       recoveryLimit: (channel) => this.#recoveryLimit(channel),
+      amends: (channel) => setup.amends?.(this.optionsOf(channel)) === true,
       ...(setup.batches && { batches: setup.batches }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),
@@ -254,11 +256,9 @@ export class Gateway implements Channels {
   ): void {
     if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
-      if (reply.outcome === "published")
-        this.#published(channel, reply, by, nowMs, () => done(reply));
-      else if (reply.outcome === "answered" && reply.after !== undefined)
-        this.#published(channel, reply.after, by, nowMs, () => done(reply));
-      else if (reply.outcome === "history" || reply.outcome === "answered") done(reply);
+      if (reply.outcome === "published" || reply.outcome === "answered")
+        this.#published(channel, reply, by, nowMs, done);
+      else if (reply.outcome === "history") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
     });
   }
@@ -279,22 +279,22 @@ export class Gateway implements Channels {
   /** Answers a publisher, if it is a subscriber here after the publication has reached it (rule O4). */
   #published(
     channel: string,
-    { instance, sequence }: Omit<Published, "outcome">,
+    reply: Published,
     subscription: Subscription | undefined,
     nowMs: number,
-    done: () => void,
+    done: (reply: OperationReply) => void,
   ): void {
     const follower = this.#followers.get(channel);
-    if (subscription === undefined || follower === undefined) {
-      done();
+    const after = reply.outcome === "published" ? reply : reply.after;
+    if (subscription === undefined || follower === undefined || after === undefined) {
+      done(reply);
       return;
     }
     follower.awaitPublication({
       subscription,
-      instance,
-      sequence,
+      ...after,
       dueAtMs: nowMs + limits.objectAnswerMs,
-      done,
+      done: () => done(reply),
     });
   }
 
@@ -437,7 +437,7 @@ export type FollowedChannel = Pick<
   | "collecting"
 >;
 
-type Published = Extract<OperationReply, { readonly outcome: "published" }>;
+type Published = Extract<OperationReply, { readonly outcome: "published" | "answered" }>;
 
 function ignoreReply(): void {
   // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.

@@ -149,6 +149,8 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "channel and object name different objects",
   "the namespace of the channel has no code",
   "the channel's namespace is not one of maps",
+  "the channel's namespace has no allow_change",
+  "the channel's namespace is not one of streams: its keys are changed",
   "the channel's namespace has no cursors.enabled",
   "the channel's namespace is not one of shared polls",
   "if_offset and skip_history exclude each other",
