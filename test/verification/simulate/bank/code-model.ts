@@ -134,6 +134,7 @@ class ModelStep implements ProcedureContext {
     this.client = info?.client ?? "";
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows what the key holds
   get<Value = JsonValue>(key: string): Value | undefined {
     const text = this.values.get(key);
     if (text === undefined) return undefined;
