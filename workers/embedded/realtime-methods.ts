@@ -1,4 +1,3 @@
-import type { CommandName } from "../../src/access/operations.ts";
 import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
 import type { JsonData } from "../../src/protocol/wire-value.ts";
@@ -21,8 +20,14 @@ export interface PublishOptions {
   readonly ifOffset?: number;
 }
 
+/**
+ * The name of a command. The table of operations has the same names, but each feature adds its own to it, which declarations of an
+ * installed package don't see.
+ */
+type ApiName = keyof ApiRequests;
+
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
-export type MethodName = Exclude<CommandName, "publish" | "broadcast" | "call">;
+export type MethodName = Exclude<ApiName, "publish" | "broadcast" | "call">;
 
 /** The request of a publish, in the names of the HTTP API. */
 export function publishRequest(
@@ -85,8 +90,8 @@ type Params<Name extends MethodName> =
 
 /** A command of a batch: the request of one method, by the method's name. */
 export type BatchCommand = {
-  readonly [Name in CommandName]: { readonly [Method in Name]: ApiRequests[Name] };
-}[CommandName];
+  readonly [Name in ApiName]: { readonly [Method in Name]: ApiRequests[Name] };
+}[ApiName];
 
 /** A batch as the HTTP API takes it. Absent commands are a mistake of the caller, which is answered. */
 export interface BatchRequest<Commands extends readonly BatchCommand[]> {
@@ -98,11 +103,11 @@ export interface BatchRequest<Commands extends readonly BatchCommand[]> {
  * carried out.
  */
 export type BatchReplies<Commands extends readonly BatchCommand[]> = {
-  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & CommandName>;
+  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & ApiName>;
 };
 
 /** What came of one command. */
-export type BatchReply<Name extends CommandName> =
+export type BatchReply<Name extends ApiName> =
   | { readonly result: ApiResults[Name]; readonly error?: undefined }
   | {
       readonly error: { readonly code: number; readonly message: string };
