@@ -14,7 +14,7 @@ import { namespaceLabel } from "../../channel/channel-name.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { CountedSessions } from "./session-counts.ts";
 import type { ObjectPart, PartHost } from "../../object/part.ts";
-import type { GatewaySetup } from "../../gateway/gateway.ts";
+import type { GatewaySetup } from "../../gateway/gateway-setup.ts";
 import { elapsed } from "../../moment.ts";
 import type { ChannelCounts } from "../../channel/channel-outcomes.ts";
 import { type CallCounts, ProcedureDriver } from "../procedures/procedure-driver.ts";

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
-import type { GatewaySetup } from "../../gateway/gateway.ts";
+import type { GatewaySetup } from "../../gateway/gateway-setup.ts";
 import { trailLimits } from "./limits.ts";
 import type { EventKind, ObjectPart, PartHost } from "../../object/part.ts";
 import type { SessionContext } from "../../session/ports.ts";

@@ -112,13 +112,36 @@ describe("a gateway", () => {
     expect(subscriber.received).toEqual([]);
   });
 
-  it("[L5] follows anew whom it had left", () => {
+  it("[L5] follows anew whom it has told that nobody is left", () => {
     const fixture = new GatewayFixture();
     fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    expect(fixture.take("news", [said("1")])).toEqual({ outcome: "left" });
     const subscriber = fixture.subscribed("news");
     expect(fixture.port.calls).toEqual(["follow", "follow"]);
+    fixture.take("news", [said("2")]);
+    expect(subscriber.received).toEqual(["2"]);
+  });
+
+  it("[L9] goes on without a call where the channel's object still counts on it", () => {
+    const fixture = new GatewayFixture();
+    fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    expect(fixture.gateway.channelCount).toBe(0);
+    const subscriber = fixture.subscribe("news");
+    expect(subscriber.answers).toHaveLength(1);
+    expect(fixture.port.calls).toEqual(["follow"]);
     fixture.take("news", [said("1")]);
     expect(subscriber.received).toEqual(["1"]);
+  });
+
+  it("[L9] keeps a bounded number of channels that nobody is subscribed to", () => {
+    const fixture = new GatewayFixture();
+    for (let channel = 0; channel <= limits.restingChannelsMax; channel++)
+      fixture.gateway.unsubscribe(fixture.subscribed(`news${channel}`).subscription);
+    const before = fixture.port.calls.length;
+    fixture.subscribe("news1");
+    expect(fixture.port.calls).toHaveLength(before);
+    fixture.subscribe("news0");
+    expect(fixture.port.calls).toHaveLength(before + 1);
   });
 
   it("[O6] asks one channel one thing after the other, and doesn't let channels wait for each other", () => {
