@@ -11,13 +11,12 @@ import type { FieldWriter } from "../../protocol/fields.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
-import { mapOf } from "../maps/map-operations.ts";
 import type { ChannelCode } from "./channel-code.ts";
 import { StepFailure, overLimit } from "./failure.ts";
 import { changedOperation, type DecidedOperation, incomingOf, isDecided } from "./incoming.ts";
 import { type ChannelKeyStore, KeyTable } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
-import { MapKeys } from "./map-keys.ts";
+import { MapKeys, mapIn } from "./map-keys.ts";
 import { Pause } from "./pause.ts";
 import type { ProcedureCalling } from "./procedure-call.ts";
 import { ResultTable } from "./result-table.ts";
@@ -78,7 +77,7 @@ export class ChannelProcedures implements ChannelPart {
     const { sql, tables } = setup;
     this.code = code;
     this.#channel = channel;
-    this.#map = mapOf(channel);
+    this.#map = mapIn(channel.keys);
     this.#setup = setup;
     this.#keys =
       this.#map === undefined

@@ -1,10 +1,23 @@
 import { payloadText } from "../../protocol/payload.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
+import type { ChannelKeys } from "../../channel/keyed-stream.ts";
 import type { Changer } from "../../channel/publication-request.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
 import { mapLimits } from "../maps/limits.ts";
 import { plainMapPublish } from "../maps/map-call.ts";
 import type { ChannelKeyStore, KeyChanges } from "./key-table.ts";
+
+/**
+ * The keys of a channel that is a map; undefined for any other one. The class isn't asked for, because a build may leave out maps
+ * (rule OW9).
+ */
+export function mapIn(keys: ChannelKeys | undefined): ChannelMap | undefined {
+  return keys !== undefined && isMap(keys) ? keys : undefined;
+}
+
+function isMap(keys: ChannelKeys): keys is ChannelMap {
+  return "isVain" in keys;
+}
 
 /**
  * The keys of a channel that is a map, as its code reads and writes them: each change is a publication, which the subscribers of
