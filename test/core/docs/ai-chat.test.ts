@@ -49,7 +49,6 @@ const otherRequests = 16;
 
 it("docs/ai-chat.md has the bill of an answer of 500 tokens, from counted rows and requests", () => {
   const page = readFileSync("docs/ai-chat.md", "utf8");
-  const bill = (amount: number) => `$${(1_000 * amount).toFixed(2)}`;
   const [usual, long] = [logged(250), logged(1_000)];
   const rows = usual.rows + messageRows;
   const requests = pieces + usual.calls + otherRequests;
@@ -58,3 +57,8 @@ it("docs/ai-chat.md has the bill of an answer of 500 tokens, from counted rows a
   expect(page).toContain(`to objects, and one to the Worker | ${requests} | ${bill(dollars)} |`);
   expect(page).toContain(`With \`append_window = "1s"\` it is ${long.rows + messageRows} rows.`);
 });
+
+/** What a thousand answers cost. */
+function bill(dollars: number): string {
+  return `$${(1_000 * dollars).toFixed(2)}`;
+}
