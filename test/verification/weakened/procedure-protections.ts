@@ -57,8 +57,8 @@ export const procedureProtections: readonly Protection[] = [
     rule: "PC6",
     noticedBy: ["simulate"],
     file: "src/gateway/gateway.ts",
-    code: "        this.#published(channel, reply.after, by, nowMs, () => done(reply));",
-    weakened: "        done(reply);",
+    code: `const after = reply.outcome === "published" ? reply : reply.after;`,
+    weakened: `const after = reply.outcome === "published" ? reply : undefined;`,
   },
   {
     name: "publications-before-repeated-answers",

@@ -54,7 +54,7 @@ export const protections: readonly Protection[] = [
     rule: "I1",
     noticedBy: ["prove"],
     file: "src/channel/publication-store.ts",
-    code: `    if (first !== undefined)
+    code: `if (first !== undefined)
       return { counted: "repeated", suppressed: { outcome: "suppressed", ...first } };`,
     weakened: "void first;",
   },
