@@ -2,6 +2,7 @@ import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
 import { objectProtections } from "./object-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
+import { procedureProtections } from "./procedure-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 import { receiptsProtections } from "./receipts-protections.ts";
 
@@ -343,6 +344,7 @@ export const protections: readonly Protection[] = [
   ...cursorProtections,
   ...receiptsProtections,
   ...growthProtections,
+  ...procedureProtections,
   ...presenceProtections,
   ...objectProtections,
   {
