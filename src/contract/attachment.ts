@@ -23,7 +23,8 @@ import type {
 export interface Attachment extends SessionIdentity {
   /**
    * A release that stores what the one before can't serve takes the next version for it. That one then closes the
-   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26).
+   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26), or one of a
+   * client that speaks another protocol.
    */
   readonly v: 1 | 2;
   /** The subscription, if there is only one. */
@@ -59,7 +60,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, notes, ...identity } = snapshot;
   const attachment: Attachment = {
-    v: identity.onlooker === true ? 2 : 1,
+    v: identity.onlooker === true || identity.dialect !== undefined ? 2 : 1,
     ...identity,
     ...keptTuples(snapshot),
   };

@@ -29,6 +29,7 @@ import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
+import { pusher } from "./pusher/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
 /**
@@ -68,6 +69,7 @@ const features: readonly Feature[] = [
   sharedPolls,
   cursors,
   receipts,
+  pusher,
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */

@@ -10,7 +10,7 @@ import {
 } from "../channel/shared-presence.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
-import type { FanOutLimits, FrameObserver, HubSetup } from "../hub/hub.ts";
+import type { FanOutLimits, FrameObserver, HubSetup, TakeJoin } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
@@ -58,6 +58,8 @@ export interface GatewaySetup {
   readonly awaitsEnd?: (channel: string) => boolean;
   /** What features keep of the subscriptions; absent where they keep nothing. */
   readonly parts?: readonly SubscriptionPart[];
+  /** Takes the joins and leaves of a channel, see {@link HubSetup.joins}; absent where subscribers get all. */
+  readonly joins?: (channel: string, send: TakeJoin) => TakeJoin;
   /** The kinds of channels' streams; absent if no feature has one. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
 }
@@ -375,13 +377,23 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, deliveries, frames } = this.#setup;
+    const { fanOut, deliveries, frames, joins } = this.#setup;
     const { hidesOffsets } = this.#keyedStream(channel) ?? {};
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(frames && { frames }),
+      ...(joins && { joins: (send: TakeJoin) => joins(channel, this.#settling(channel, send)) }),
       ...(fanOut !== undefined && { fanOut }),
       ...(deliveries !== undefined && { deliveries: deliveries(channel) }),
+    };
+  }
+
+  /** Sends a join or a leave, and sees to it that it is settled, also if it comes late. */
+  #settling(channel: string, send: TakeJoin): TakeJoin {
+    return (type, info) => {
+      send(type, info);
+      const follower = this.#followers.get(channel);
+      if (follower?.unsettled === true) this.#unsettled.add(follower);
     };
   }
 

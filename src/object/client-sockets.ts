@@ -6,7 +6,8 @@ import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { isCodecName } from "../protocol/codecs.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import { fitsAttachment, parseAttachment } from "../contract/attachment.ts";
-import { keepaliveAnswer } from "../contract/keepalive.ts";
+import { keepaliveAnswer, type KeepaliveTexts, keepaliveTexts } from "../contract/keepalive.ts";
+import type { Dialect } from "../session/dialect.ts";
 import type { Connection } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
 import { secretPattern, type SessionSnapshot } from "../contract/session-snapshot.ts";
@@ -200,7 +201,8 @@ export class ClientSockets {
     }
     const { session } = client;
     const isRequest = session.unidirectional && session.awaitsConnect;
-    const answer = typeof message === "string" && !isRequest ? keepaliveAnswer(message) : undefined;
+    const isText = typeof message === "string" && !isRequest;
+    const answer = isText ? this.#keepaliveAnswer(message) : undefined;
     if (answer === undefined) {
       const wasConnected = session.hasConnected;
       this.#take(client, message, () => {
@@ -312,7 +314,19 @@ export class ClientSockets {
 
   /** Has the platform answer keep-alive texts or not (rule K3). */
   #setAnswer(): void {
-    this.#setup.platform.sockets.setAnswering(this.#unrequested.size === 0);
+    const texts = this.#unrequested.size === 0 ? this.#keepalive : undefined;
+    this.#setup.platform.sockets.setAnswering(texts);
+  }
+
+  get #keepalive(): KeepaliveTexts {
+    return this.#setup.dialect?.keepalive ?? keepaliveTexts;
+  }
+
+  /** The answer to a client's text that the platform didn't answer; undefined if the text isn't one for keep-alive. */
+  #keepaliveAnswer(text: string): string | undefined {
+    const { dialect } = this.#setup;
+    if (dialect === undefined) return keepaliveAnswer(text);
+    return text === dialect.keepalive.request ? dialect.keepalive.answer : undefined;
   }
 
   #restore(socket: PlatformSocket): void {
@@ -330,7 +344,8 @@ export class ClientSockets {
   #add(socket: PlatformSocket, snapshot: SessionSnapshot): Client {
     // A unidirectional client reads one message from each WebSocket frame (docs/protocol.md 4.5). On a stream the edge
     // divides the frames.
-    const oneByOne = snapshot.codec === "one_way" && snapshot.secret === undefined;
+    const isOneWay = snapshot.codec === "one_way" && snapshot.secret === undefined;
+    const oneByOne = isOneWay || snapshot.dialect !== undefined;
     const connection = new SocketConnection(socket, this.#host, oneByOne);
     const client = new Client(
       this.#setup.newSession(snapshot, connection),
@@ -392,6 +407,8 @@ export interface ClientSocketsSetup extends FrameHost {
   readonly channel?: string;
   /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
+  /** The protocol of the clients; absent where they speak the server's own. */
+  readonly dialect?: Dialect;
   /** Whether the directory lists the object (rule U22). */
   readonly listed: () => boolean;
   /** The backlog of {@link ClientSockets.clients} (rule B3). */

@@ -5,6 +5,7 @@ import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
+import { dialectOf } from "../session/dialect.ts";
 import { toldClose } from "../access/told-reason.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
@@ -231,7 +232,8 @@ export class Client {
           this.#check(commands, tokens, done);
           return;
         }
-        if (!tracksKeys(command) && !carriesToken(command)) {
+        const isDecided = command.method === "publish" && dialectOf(this.session) !== undefined;
+        if (!tracksKeys(command) && !carriesToken(command) && !isDecided) {
           tokens.push({});
           continue;
         }
@@ -259,11 +261,18 @@ export class Client {
     const { session } = this;
     const { verifier } = platform;
     const nowMs = platform.nowMs();
+    const dialect = dialectOf(session);
+    // Nothing is verified for a publication.
+    if (dialect !== undefined && command.method === "publish") {
+      dialect.verify(session, command, done);
+      return true;
+    }
     this.#verifications ??= new TokenBucket(subscribeRate);
     const isAllowed = tracksKeys(command)
       ? takeForSignatures(this.#verifications, command.request.track, nowMs)
       : this.#verifications.spend(nowMs) === "granted";
     if (!isAllowed) session.disconnect(disconnectCodes.tooManyRequests);
+    else if (dialect !== undefined) dialect.verify(session, command, done);
     else if (tracksKeys(command)) verifyTracks(session, command.request, verifier, nowMs, done);
     else verifyTokens(command, verifier, nowMs, done);
     return isAllowed;

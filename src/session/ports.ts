@@ -6,6 +6,8 @@ import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protoc
 import type { ClientObserver, ObservedSession, SessionCounts } from "./observer.ts";
 import type { DeliveryNotes, PingedSession, SessionObserver } from "./observer.ts";
 import type { Dependence } from "./dependence/dependence.ts";
+import type { Dialect } from "./dialect.ts";
+import type { May } from "./may.ts";
 import type { Reply } from "../protocol/reply.ts";
 import {
   type Changes,
@@ -93,6 +95,8 @@ export interface SessionContext {
   readonly subscriptionTypes: SubscriptionTypes;
   /** The methods that clients call without a backend; absent if there are none. */
   readonly clientMethods?: ClientMethods;
+  /** The protocol of the object's clients; absent where they speak the server's own. */
+  readonly dialect?: Dialect;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
   /** The server's version, as clients receive it; never empty. */
@@ -210,6 +214,8 @@ export interface VerifiedTokens {
   readonly subscription?: SubscriptionVerdict;
   /** The signatures of a command that tracks keys, in the order of its batches. */
   readonly tracks?: readonly TrackVerdict[];
+  /** Whether the command may publish, where a dialect decides on it in the namespace's place. */
+  readonly mayPublish?: May;
 }
 
 /**

@@ -20,6 +20,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import { CommandExecutor } from "./command-executor.ts";
+import { dialectOf } from "./dialect.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
@@ -60,12 +61,18 @@ export class Session implements AdmittedSession, SubscriptionSession {
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
     const { subscriptions: _, cursors: __, notes: ___, asking, ...identity } = snapshot;
     this.identity = compact(identity);
-    this.codec = codecNamed(identity.codec);
     this.context = identity.onlooker === true ? onlookerContext(context) : context;
+    const { dialect: kind, codec } = identity;
+    const dialect = dialectOf(this);
+    this.codec =
+      kind === undefined || dialect === undefined ? codecNamed(codec) : dialect.codecOf(kind);
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(snapshot);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
+    // The configuration has the dialect no more.
+    if (kind !== undefined && dialect === undefined)
+      this.disconnect(disconnectCodes.insufficientState);
     this.observer = this.context.observe?.(this);
   }
 
@@ -202,7 +209,9 @@ export class Session implements AdmittedSession, SubscriptionSession {
     if (this.closed) return;
     this.context.counts?.disconnected(code);
     this.ended(code, "server");
-    this.#connection.close(code, disconnectPush(this, code));
+    const own = dialectOf(this)?.closeOf(code);
+    if (own === undefined) this.#connection.close(code, disconnectPush(this, code));
+    else this.#connection.close(own.code, own.message);
   }
 
   /**
@@ -299,8 +308,9 @@ export class Session implements AdmittedSession, SubscriptionSession {
   insufficientState(subscription: Subscription): void {
     const { channel, granted } = subscription;
     const isCurrent = this.subscriptions.get(channel) === subscription;
-    // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6).
-    if (this.connecting || (isCurrent && granted.serverSide === true))
+    // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6), and in a dialect any.
+    const isServers = granted.serverSide === true || this.identity.dialect !== undefined;
+    if (this.connecting || (isCurrent && isServers))
       this.disconnect(disconnectCodes.insufficientState);
     else if (isCurrent) this.unsubscribe(channel, unsubscribeCodes.insufficientState);
   }
@@ -364,13 +374,15 @@ export class Session implements AdmittedSession, SubscriptionSession {
     }
     readInVain(this, nowMs);
     const error = isTooLarge ? errorCodes.limitExceeded : errorCodes.tooManyRequests;
-    this.send(this.codec.encodeReply({ id: reply.id, error }));
+    const to = "to" in reply && reply.to !== undefined ? { to: reply.to } : {};
+    this.send(this.codec.encodeReply({ id: reply.id, error, ...to }));
     return false;
   }
 
   send(message: Message): void {
     // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
-    if (this.closed) return;
+    // A dialect has no message for some replies.
+    if (this.closed || message.length === 0) return;
     if (this.#deferred !== undefined) {
       this.#deferred.push(message);
       return;
