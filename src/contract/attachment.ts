@@ -170,14 +170,20 @@ export function fitsUntilConnect(identity: LargeParts): boolean {
   return left >= 0;
 }
 
+/** The name of the field `dialect`, as it is stored. */
+const dialectBytes = 16;
+
 /** The parts of an identity that may be large. */
-type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "atUpgrade">;
+type LargeParts = Pick<
+  SessionIdentity,
+  "claims" | "headers" | "traceparent" | "atUpgrade" | "dialect"
+>;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  const version = "onlooker" in attachment ? 2 : 1;
+  const version = "onlooker" in attachment || "dialect" in attachment ? 2 : 1;
   if (!("v" in attachment) || attachment.v !== version) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
@@ -383,13 +389,14 @@ const flagNames = [
   "hidden",
 ] as const;
 
-function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {
+function roomBytes({ claims, headers, traceparent, atUpgrade, dialect }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
   // Few connections have headers, and these change once.
   const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
   const trace = traceparent === undefined ? 0 : traceBytes;
   const { data = "" } = atUpgrade ?? {};
-  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data);
+  const kind = dialect === undefined ? 0 : storedBytes(dialect) + dialectBytes;
+  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data) - kind;
 }
 
 /** A traceparent of version 00, with the name of its field. */
