@@ -125,7 +125,10 @@ export function readLast(
 }
 
 /** They report problems of a configuration whose namespaces are known. */
-export const checks: readonly ((config: Config, root: Section) => void)[] = [checkEvents, checkPusher];
+export const checks: readonly ((config: Config, root: Section) => void)[] = [
+  checkEvents,
+  checkPusher,
+];
 
 /** The options of features, opened to all clients (rule A11). */
 export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {

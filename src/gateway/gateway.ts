@@ -78,7 +78,6 @@ export class Gateway implements Channels {
   readonly #presences = new Map<string, SharedPresence>();
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
-  /** What features keep of the subscriptions here. */
   readonly parts: readonly SubscriptionPart[];
   /** The part that carries operations out; undefined if none does. */
   readonly #asking: SubscriptionPart | undefined;
@@ -382,18 +381,9 @@ export class Gateway implements Channels {
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(frames && { frames }),
-      ...(joins && { joins: (send: TakeJoin) => joins(channel, this.#settling(channel, send)) }),
+      ...(joins && { joins: (send: TakeJoin) => joins(channel, send) }),
       ...(fanOut !== undefined && { fanOut }),
       ...(deliveries !== undefined && { deliveries: deliveries(channel) }),
-    };
-  }
-
-  /** Sends a join or a leave, and sees to it that it is settled, also if it comes late. */
-  #settling(channel: string, send: TakeJoin): TakeJoin {
-    return (type, info) => {
-      send(type, info);
-      const follower = this.#followers.get(channel);
-      if (follower?.unsettled === true) this.#unsettled.add(follower);
     };
   }
 

@@ -83,7 +83,8 @@ export class RunFrames {
   ): Message | undefined {
     const key = `${hearsAll ? "all" : "publications"} ${uuid} ${filter?.text ?? ""}`;
     this.#selected ??= new Map();
-    const selected = this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll, uuid);
+    const selected =
+      this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll, uuid);
     switch (selected.outcome) {
       case "nothing":
         return undefined;

@@ -1,17 +1,16 @@
 import { limits } from "../limits.ts";
-import { utf8Fits } from "../protocol/bytes.ts";
-import type { Message } from "../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
-import { dialectOf } from "../session/dialect.ts";
+import { dialectOf } from "../session/dialect/dialect.ts";
 import { toldClose } from "../access/told-reason.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { elapsed } from "../moment.ts";
 import { FrameQueue, type WaitingFrames } from "./frame-queue.ts";
+import { incomingFrame } from "./incoming-frame.ts";
 import type { Platform, Verifier } from "./platform.ts";
 
 /**
@@ -352,26 +351,6 @@ interface ClientConnection extends Connection {
   heard(nowMs: number): void;
   /** The socket is closed: nothing is sent any more. */
   gone(): void;
-}
-
-/** A WebSocket message as codecs take it. */
-type IncomingFrame =
-  | { readonly outcome: "frame"; readonly frame: Message }
-  | { readonly outcome: "too-large" };
-
-/** Takes a WebSocket message of at most `limits.frameBytesMax` bytes. */
-function incomingFrame(message: string | ArrayBuffer | Uint8Array): IncomingFrame {
-  if (typeof message === "string") {
-    return utf8Fits(message, limits.frameBytesMax)
-      ? { outcome: "frame", frame: message }
-      : { outcome: "too-large" };
-  }
-  return message.byteLength > limits.frameBytesMax
-    ? { outcome: "too-large" }
-    : {
-        outcome: "frame",
-        frame: message instanceof Uint8Array ? message : new Uint8Array(message),
-      };
 }
 
 /** Whether a command carries a token; the tokens that a client may have verified are counted by this. */

@@ -141,12 +141,7 @@ export interface Verifier {
    *
    * @param signature hexadecimal
    */
-  signed(
-    secret: string,
-    text: string,
-    signature: string,
-    done: (isSigned: boolean) => void,
-  ): void;
+  signed(secret: string, text: string, signature: string, done: (isSigned: boolean) => void): void;
 }
 
 /** `traceparent` is the trace of the backend or the client, which the platform's own doesn't continue. */

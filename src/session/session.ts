@@ -10,7 +10,6 @@ import { onlookerContext } from "./onlooker.ts";
 import { endDependents } from "./dependence/dependents.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
-import { codecNamed } from "../protocol/codecs.ts";
 import type { Command } from "../protocol/command.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { fitsCursors, fitsInside, fitsRow } from "../contract/attachment.ts";
@@ -20,7 +19,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import { CommandExecutor } from "./command-executor.ts";
-import { dialectOf } from "./dialect.ts";
+import { closingOf, codecOf } from "./dialect/dialect.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
@@ -29,7 +28,6 @@ import type { RestoredParts, SubscriptionSession } from "./subscription.ts";
 import { Subscriptions, WaitingWork } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
 import { toldClose } from "../access/told-reason.ts";
-import { disconnectPush } from "./unidirectional.ts";
 
 /**
  * One client's connection from open to close: the client's identity and subscriptions, the messages to it, the snapshot
@@ -62,17 +60,11 @@ export class Session implements AdmittedSession, SubscriptionSession {
     const { subscriptions: _, cursors: __, notes: ___, asking, ...identity } = snapshot;
     this.identity = compact(identity);
     this.context = identity.onlooker === true ? onlookerContext(context) : context;
-    const { dialect: kind, codec } = identity;
-    const dialect = dialectOf(this);
-    this.codec =
-      kind === undefined || dialect === undefined ? codecNamed(codec) : dialect.codecOf(kind);
+    this.codec = codecOf(this);
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(snapshot);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
     if (asking === true) this.disconnect(disconnectCodes.internalServerError);
-    // The configuration has the dialect no more.
-    if (kind !== undefined && dialect === undefined)
-      this.disconnect(disconnectCodes.insufficientState);
     this.observer = this.context.observe?.(this);
   }
 
@@ -209,9 +201,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     if (this.closed) return;
     this.context.counts?.disconnected(code);
     this.ended(code, "server");
-    const own = dialectOf(this)?.closeOf(code);
-    if (own === undefined) this.#connection.close(code, disconnectPush(this, code));
-    else this.#connection.close(own.code, own.message);
+    this.#connection.close(...closingOf(this, code));
   }
 
   /**
@@ -309,7 +299,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     const { channel, granted } = subscription;
     const isCurrent = this.subscriptions.get(channel) === subscription;
     // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6), and in a dialect any.
-    const isServers = granted.serverSide === true || this.identity.dialect !== undefined;
+    const isServers = granted.serverSide ?? this.identity.dialect !== undefined;
     if (this.connecting || (isCurrent && isServers))
       this.disconnect(disconnectCodes.insufficientState);
     else if (isCurrent) this.unsubscribe(channel, unsubscribeCodes.insufficientState);
@@ -374,14 +364,12 @@ export class Session implements AdmittedSession, SubscriptionSession {
     }
     readInVain(this, nowMs);
     const error = isTooLarge ? errorCodes.limitExceeded : errorCodes.tooManyRequests;
-    const to = "to" in reply && reply.to !== undefined ? { to: reply.to } : {};
-    this.send(this.codec.encodeReply({ id: reply.id, error, ...to }));
+    this.send(this.codec.encodeReply({ id: reply.id, error }));
     return false;
   }
 
   send(message: Message): void {
-    // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
-    // A dialect has no message for some replies.
+    // A command can end its own sender, and a closed socket is sent nothing (rule S4). In dialects some replies are empty.
     if (this.closed || message.length === 0) return;
     if (this.#deferred !== undefined) {
       this.#deferred.push(message);

@@ -24,7 +24,7 @@ import {
 } from "./grant.ts";
 import { maySubscribe } from "./may.ts";
 import { notAskedForOnlooker } from "./onlooker.ts";
-import { dialectOf } from "./dialect.ts";
+import { dialectOf } from "./dialect/dialect.ts";
 import type { DeliveryStart } from "./observer.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";

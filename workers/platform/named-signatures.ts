@@ -32,8 +32,7 @@ function keyOf(secrets: Secrets, name: string): Promise<CryptoKey> | undefined {
   const bytes = new TextEncoder().encode(value);
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key =
-    known.get(name) ??
-    crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
+    known.get(name) ?? crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
   known.set(name, key);
   return key;
 }

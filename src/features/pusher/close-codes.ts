@@ -5,18 +5,23 @@ import { type DisconnectCode, disconnectCodes } from "../../protocol/codes.ts";
  * come back; 4100 to 4199, it comes back after a while; 4200 to 4299, at once.
  */
 export function closeCodeOf({ code, reason }: DisconnectCode): DisconnectCode {
-  const known = codes.get(code);
-  if (known !== undefined) return { code: known, reason };
-  if (code >= 4000) return { code, reason };
-  // Clients of the server's own protocol don't come back after these.
-  return { code: code >= 3500 ? 4009 : 4200, reason };
+  return { code: code >= 4000 ? code : ownCode(code), reason };
 }
 
-const codes: ReadonlyMap<number, number> = new Map([
-  [disconnectCodes.connectionLimit.code, 4004],
-  [disconnectCodes.tooManyRequests.code, 4100],
-  [disconnectCodes.messageSizeLimit.code, 4100],
-  [disconnectCodes.internalServerError.code, 4100],
-  [disconnectCodes.noPong.code, 4201],
-  [disconnectCodes.stale.code, 4202],
-]);
+function ownCode(code: number): number {
+  switch (code) {
+    case disconnectCodes.connectionLimit.code:
+      return 4004;
+    case disconnectCodes.tooManyRequests.code:
+    case disconnectCodes.messageSizeLimit.code:
+    case disconnectCodes.internalServerError.code:
+      return 4100;
+    case disconnectCodes.noPong.code:
+      return 4201;
+    case disconnectCodes.stale.code:
+      return 4202;
+    default:
+      // Clients of the server's own protocol don't come back after these.
+      return code >= 3500 ? 4009 : 4200;
+  }
+}

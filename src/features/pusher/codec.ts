@@ -1,5 +1,10 @@
 import { isJsonObject, type JsonObject } from "../../protocol/wire-value.ts";
-import { type Codec, type DecodedFrame, type Message, malformedFrame } from "../../protocol/codec.ts";
+import {
+  type Codec,
+  type DecodedFrame,
+  type Message,
+  malformedFrame,
+} from "../../protocol/codec.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 import { memberText, parseJsonObject, trustedJsonText } from "../../protocol/json/text.ts";
@@ -14,7 +19,7 @@ import { memberOf } from "./presence-member.ts";
 import { socketIdOf } from "./socket-id.ts";
 
 /**
- * The Pusher protocol, version 7, for the clients of one application (docs/pusher.md). Its commands have no numbers: a
+ * The Pusher protocol, version 7, for the clients of one application (src/features/pusher/README.md). Its commands have no numbers: a
  * client knows by the channel what an answer is about.
  */
 export class PusherCodec implements Codec {
@@ -169,14 +174,13 @@ export class PusherCodec implements Codec {
     return `${succeeded}\n${then}`;
   }
 
-  #encodeEvent(channel: string, { tags, info, data }: Publication): Message {
+  #encodeEvent(channel: string, { tags, info, data }: Publication): string {
     const name = nameOf(channel, this.#prefix);
     const event = tags?.[eventTag] ?? unnamedEvent;
     const isClients = info !== undefined && event.startsWith("client-");
     // A client's data goes on as it came, and a server's always is a text.
     const shown = isClients ? payloadJson(data) : JSON.stringify(textOfPayload(data));
-    const member =
-      isClients && kindOf(name)?.access === "presence" ? memberOf(info) : undefined;
+    const member = isClients && kindOf(name)?.access === "presence" ? memberOf(info) : undefined;
     const user = member === undefined ? "" : `,"user_id":${JSON.stringify(member)}`;
     const where = `"event":${JSON.stringify(event)},"channel":${JSON.stringify(name)}`;
     return `{${where},"data":${shown}${user}}`;
@@ -222,7 +226,8 @@ const id = 1;
 /** The answer to a ping, in the same bytes whoever answers it. */
 export const pongFrame = '{"event":"pusher:pong","data":{}}';
 
-const rejected = "The client event is rejected: client events need enable_client_messages, and a \
+const rejected =
+  "The client event is rejected: client events need enable_client_messages, and a \
 subscription to a private or presence channel without encryption";
 
 /** The frame with which the edge has a client connected. A client that sends it is closed, because it is connected. */

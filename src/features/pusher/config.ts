@@ -8,20 +8,14 @@ import { pusherLimits } from "./limits.ts";
 declare module "../../config/config.ts" {
   interface Config {
     /** Dormouse's own: the applications whose clients and servers speak the Pusher protocol; absent if there are none. */
-    readonly pusher?: PusherConfig;
+    readonly pusher?: { readonly apps: readonly PusherApp[] };
   }
-}
-
-/** The section `pusher`. */
-export interface PusherConfig {
-  /** At least one. */
-  readonly apps: readonly PusherApp[];
 }
 
 /** One of `pusher.apps`. */
 export type PusherApp = Values<typeof appOptions>;
 
-/** Each of `pusher.apps`. */
+/** Each of `pusher.apps`. @public */
 export const appOptions = {
   /**
    * The application's ID, which stands in the path of the HTTP API: at most 64 of `A-Z`, `a-z`, `0-9`, `-` and `_`.
@@ -89,8 +83,7 @@ export function checkPusher({ pusher, channel }: Config, root: Section): void {
     if (namespace === "") continue;
     const options = channel.namespaces.get(namespace);
     const name = `pusher.apps[${index}].namespace`;
-    if (channel.namespaceBoundary === "")
-      root.problem(name, "requires channel.namespace_boundary");
+    if (channel.namespaceBoundary === "") root.problem(name, "requires channel.namespace_boundary");
     if (options === undefined) root.wrongValue(name, namespace, "is not the name of a namespace");
     else if (options.subscriptionType !== "stream")
       root.wrongValue(name, namespace, 'is not a namespace of the subscription_type "stream"');

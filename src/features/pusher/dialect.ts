@@ -6,9 +6,8 @@ import type { DisconnectCode } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 import { type JsonText, parseJsonObject } from "../../protocol/json/text.ts";
 import type { Verifier } from "../../object/platform.ts";
-import type { Dialect } from "../../session/dialect.ts";
+import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/dialect.ts";
 import { allowed, denied, type May } from "../../session/may.ts";
-import type { CommandSession, VerifiedTokens } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
 import { closeCodeOf } from "./close-codes.ts";
@@ -39,7 +38,7 @@ export class PusherDialect implements Dialect {
     return codec;
   }
 
-  verify(session: CommandSession, command: Command, done: (verified: VerifiedTokens) => void): void {
+  verify(session: DialectSession, command: Command, done: (verified: Verdicts) => void): void {
     const app = appOf(this.#setup.config, session.identity.dialect);
     switch (command.method) {
       case "connect":
@@ -58,7 +57,17 @@ export class PusherDialect implements Dialect {
         done({ mayPublish: this.#mayPublish(session, app, channel, passing?.[eventTag] ?? "") });
         return;
       }
-      default:
+      case "unsubscribe":
+      case "presence":
+      case "presence_stats":
+      case "history":
+      case "refresh":
+      case "sub_refresh":
+      case "rpc":
+      case "send":
+      case "ping":
+      case "pong":
+        // No frame stands for the most of them, and the others bring nothing.
         done({});
     }
   }
@@ -68,7 +77,7 @@ export class PusherDialect implements Dialect {
     return { code: own, message: errorFrame(own.code, own.reason) };
   }
 
-  sendsLater(session: CommandSession, subscription: Subscription, reply: Message): boolean {
+  sendsLater(session: DialectSession, subscription: Subscription, reply: Message): boolean {
     const { config, members } = this.#setup;
     const app = appOf(config, session.identity.dialect);
     const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
@@ -93,7 +102,7 @@ export class PusherDialect implements Dialect {
   }
 
   #verifyToken(
-    session: CommandSession,
+    session: DialectSession,
     app: PusherApp,
     channel: string,
     given: string,
@@ -120,7 +129,8 @@ export class PusherDialect implements Dialect {
       const text = typeof data === "string" ? data : undefined;
       const info = kind.access === "presence" ? memberOf(session, text) : undefined;
       const signed = parseAuth(auth);
-      if (signed?.key !== app.key) done(invalid("the auth is not the application's key and a signature"));
+      if (signed?.key !== app.key)
+        done(invalid("the auth is not the application's key and a signature"));
       else if (kind.access === "presence" && info === undefined)
         done(invalid("the channel_data names no user_id"));
       else {
@@ -133,17 +143,17 @@ export class PusherDialect implements Dialect {
   }
 
   #mayPublish(
-    { subscriptions }: CommandSession,
+    { subscriptions }: DialectSession,
     app: PusherApp | undefined,
     channel: string,
     event: string,
   ): May {
     const kind = app && kindOf(this.#nameOf(app, channel));
-    const refuse = (because: string): May => denied("PU5", because);
     if (app?.enableClientMessages !== true) return refuse("enable_client_messages is off");
     if (kind === undefined || kind.encrypted || !["private", "presence"].includes(kind.access))
       return refuse("clients send events on private and presence channels only");
-    if (event.length > pusherLimits.eventCharactersMax) return refuse("the event's name is too long");
+    if (event.length > pusherLimits.eventCharactersMax)
+      return refuse("the event's name is too long");
     return subscriptions.get(channel)?.begun === true
       ? allowed
       : refuse("the client is not subscribed to the channel");
@@ -166,7 +176,7 @@ export function appOf({ pusher }: Config, id: string | undefined): PusherApp | u
 }
 
 /** Who a client is on a presence channel: as the token says, or as it has signed in. */
-function memberOf(session: CommandSession, data: string | undefined): JsonText | undefined {
+function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
   if (data !== undefined) return memberInfo(data);
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
 }
@@ -178,10 +188,23 @@ const asMember = { presence: true, joinLeave: true } as const;
 /** Clients of other channels hear of nobody. */
 const quiet: SubscriptionOverride = { forcePushJoinLeave: false };
 
+function refuse(because: string): May {
+  return denied("PU5", because);
+}
+
 function invalid(reason: string) {
   return { outcome: "invalid", reason } as const;
 }
 
-const unknownApp = { outcome: "invalid", reason: "pusher.apps doesn't have the application" } as const;
+const unknownApp = {
+  outcome: "invalid",
+  reason: "pusher.apps doesn't have the application",
+} as const;
 
-const noApp: PusherApp = { id: "", key: "", secret: "", namespace: "", enableClientMessages: false };
+const noApp: PusherApp = {
+  id: "",
+  key: "",
+  secret: "",
+  namespace: "",
+  enableClientMessages: false,
+};

@@ -28,6 +28,9 @@ function pusherPart(object: PartedGateway): ObjectPart {
       platform.call("present", channel, [], limits.objectAnswerMs, (reply) => {
         const answer = answerOf(reply);
         done(answer?.outcome === "present" ? answer.clients : undefined);
+        // Who came or went meanwhile is collected for the subscribers.
+        for (const one of object.gateway.follower(channel)?.subscriptions ?? [])
+          object.gateway.catchUp(one);
         endEvent(platform.nowMs());
       });
     },

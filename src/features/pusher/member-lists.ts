@@ -1,7 +1,7 @@
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { TakeJoin } from "../../hub/hub.ts";
-import type { CommandSession } from "../../session/ports.ts";
+import type { DialectSession } from "../../session/dialect/dialect.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { memberOf } from "./presence-member.ts";
 
@@ -33,7 +33,7 @@ export class MemberLists {
   }
 
   /** The list for a new subscriber, once it has the subscriber itself; after a while in any case. */
-  listFor(session: CommandSession, { channel, info }: Subscription, done: Listed): void {
+  listFor(session: DialectSession, { channel, info }: Subscription, done: Listed): void {
     const list = this.#lists.get(channel);
     if (list === undefined) {
       done(new Map());
@@ -75,7 +75,7 @@ class MemberList {
   readonly #send: TakeJoin;
   readonly #census: (done: (clients: readonly ClientInfo[] | undefined) => void) => void;
   /** The connections, by their IDs. */
-  readonly #clients = new Map<string, Connection>();
+  readonly #clients = new Map<string, MemberConnection>();
   /** How many connections each user has. */
   readonly #users = new Map<string, number>();
   readonly #waiting = new Map<string, Listed>();
@@ -180,7 +180,7 @@ class MemberList {
 }
 
 /** A member's connection. */
-interface Connection {
+interface MemberConnection {
   readonly user: string;
   readonly info: JsonText;
   /** Its join came here; otherwise a census found it. */

@@ -1,5 +1,10 @@
 import { isJsonObject, type JsonValue, jsonValue } from "../../protocol/wire-value.ts";
-import { type JsonText, memberText, parseJsonObject, trustedJsonText } from "../../protocol/json/text.ts";
+import {
+  type JsonText,
+  memberText,
+  parseJsonObject,
+  trustedJsonText,
+} from "../../protocol/json/text.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import { isUserId } from "./channel-names.ts";
 

@@ -11,7 +11,9 @@ export function socketIdOf(client: string): string {
 export function uuidOfSocket(socketId: string): string | undefined {
   const [, first, second] = /^(\d{1,20})\.(\d{1,20})$/.exec(socketId) ?? [];
   if (first === undefined || second === undefined) return undefined;
-  const digits = [first, second].map((half) => BigInt(half).toString(16).padStart(16, "0")).join("");
+  const digits = [first, second]
+    .map((half) => BigInt(half).toString(16).padStart(16, "0"))
+    .join("");
   if (digits.length !== 32) return undefined;
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

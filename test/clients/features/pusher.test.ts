@@ -84,6 +84,11 @@ async function subscribe(client: PusherClient, name: string) {
   return { channel, events };
 }
 
+async function get(path: string, params = {}): Promise<unknown> {
+  const response = await backend.get({ path, params });
+  return response.json();
+}
+
 let count = 0;
 function newName(prefix: string): string {
   return `${prefix}room-${++count}`;
@@ -130,7 +135,10 @@ describe.each(states)("clients of pusher-js, while the objects are $state", ({ s
   it("[PU6] see each member of a presence channel come and go once", async () => {
     const name = newName("presence-");
     const watching = await subscribe(open("1"), name);
-    expect(watching.events.all[0]?.[1]).toMatchObject({ count: 1, members: { 1: { name: "name of 1" } } });
+    expect(watching.events.all[0]?.[1]).toMatchObject({
+      count: 1,
+      members: { 1: { name: "name of 1" } },
+    });
     await settle(name);
     const [twice, again] = [open("2"), open("2")];
     const second = await subscribe(twice, name);
@@ -165,10 +173,6 @@ describe("an application's server", () => {
     const name = newName("presence-");
     await subscribe(open("7"), name);
     await subscribe(open("7"), name);
-    const get = async (path: string, params = {}): Promise<unknown> => {
-      const response = await backend.get({ path, params });
-      return response.json();
-    };
     expect(await get(`/channels/${name}`, { info: "user_count,subscription_count" })).toEqual({
       occupied: true,
       user_count: 1,
@@ -186,9 +190,7 @@ describe("an application's server", () => {
     const events = new Inbox<unknown>();
     client.user.bind("greeting", (data: unknown) => events.push(data));
     client.signin();
-    const signedIn = new Inbox<unknown>();
-    client.user.signinDonePromise?.then(() => signedIn.push(true));
-    await signedIn.next();
+    await client.user.signinDonePromise;
     await expect
       .poll(async () => {
         await backend.sendToUser("42", "greeting", { hello: 42 });

@@ -35,14 +35,14 @@ function respondFailed(context: Context<AppEnv>, answer: ApiAnswer): Response {
 }
 
 /** How many connections and users a channel has. */
-export interface Counts {
+export interface Present {
   readonly connections: number;
   /** The members of a presence channel. */
   readonly users: readonly string[];
 }
 
 /** Reads the answer of `presence`. */
-export function countsOf(answer: JsonText): Counts {
+export function countsOf(answer: JsonText): Present {
   const present = jsonValue(memberText(answer, "presence") ?? "{}");
   if (!isJsonObject(present)) return { connections: 0, users: [] };
   const users = Object.values(present).flatMap((one) => {

@@ -13,7 +13,7 @@ import { answersTo, countsOf } from "./calls.ts";
 import { refuse, signedRequest } from "./signed-request.ts";
 
 /** `GET /apps/ID/channels`: the channels that have subscribers (rule PU12). */
-export async function channels(context: Context<AppEnv>): Promise<Response> {
+export async function listChannels(context: Context<AppEnv>): Promise<Response> {
   const { app } = signedRequest(context);
   const { channel: config } = context.get("configured").config;
   const prefix = context.req.query("filter_by_prefix") ?? "";
@@ -40,8 +40,7 @@ export async function channels(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** `GET /apps/ID/channels/NAME` */
-export async function channel(context: Context<AppEnv>): Promise<Response> {
-  const name = nameIn(context);
+export async function showChannel(context: Context<AppEnv>, name: string): Promise<Response> {
   const kind = kindOf(name);
   if (kind === undefined) return refuse(context, 400, "no channel has such a name");
   const asked = infoOf(context);
@@ -61,8 +60,7 @@ export async function channel(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** `GET /apps/ID/channels/NAME/users` */
-export async function users(context: Context<AppEnv>): Promise<Response> {
-  const name = nameIn(context);
+export async function listUsers(context: Context<AppEnv>, name: string): Promise<Response> {
   if (kindOf(name)?.access !== "presence")
     return refuse(context, 400, "only presence channels have users");
   const counts = await countsFor(context, [name]);
@@ -71,8 +69,10 @@ export async function users(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** `POST /apps/ID/users/USER/terminate_connections`: closes the connections of a user who has signed in. */
-export async function terminate(context: Context<AppEnv>): Promise<Response> {
-  const user = context.req.param("user") ?? "";
+export async function terminateConnections(
+  context: Context<AppEnv>,
+  user: string,
+): Promise<Response> {
   if (!isUserId(user)) return refuse(context, 400, "no user has such an ID");
   const order = { method: "disconnect", code: disconnectCodes.forceDisconnect } as const;
   const answers = await answersTo(context, [{ outcome: "order", user: userKey(user), order }]);
@@ -80,7 +80,7 @@ export async function terminate(context: Context<AppEnv>): Promise<Response> {
 }
 
 /** `GET /apps/ID/connections`: how many connections the server has of clients that speak the protocol. */
-export async function connections(context: Context<AppEnv>): Promise<Response> {
+export async function countConnections(context: Context<AppEnv>): Promise<Response> {
   const page = { after: "", limit: limits.requestChannelsMax };
   const question = { method: "info", page } as const;
   const answers = await answersTo(context, [{ outcome: "question", question }]);
@@ -88,18 +88,15 @@ export async function connections(context: Context<AppEnv>): Promise<Response> {
   const nodes = jsonValue(memberText(answers[0] ?? "{}", "nodes") ?? "[]");
   let count = 0;
   for (const node of isJsonArray(nodes) ? nodes : []) {
-    if (!isJsonObject(node) || !String(node["name"]).startsWith(`${dialectName}~`)) continue;
-    count += Number(node["num_clients"]);
+    const { name, num_clients: clients } = isJsonObject(node) ? node : {};
+    const isOwn = typeof name === "string" && name.startsWith(`${dialectName}~`);
+    if (isOwn && typeof clients === "number") count += clients;
   }
   return Response.json({ connections: count });
 }
 
 function infoOf({ req }: Context<AppEnv>): ReadonlySet<string> {
   return new Set((req.query("info") ?? "").split(","));
-}
-
-function nameIn({ req }: Context<AppEnv>): string {
-  return req.param("name") ?? "";
 }
 
 async function countsFor(context: Context<AppEnv>, names: readonly string[]) {

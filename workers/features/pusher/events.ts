@@ -27,7 +27,10 @@ export async function events(context: Context<AppEnv>): Promise<Response> {
   const entries = names.map((name) => entryOf(context, { ...read, channel: name }));
   const refused = entries.find((entry) => typeof entry === "string");
   if (refused !== undefined) return refuse(context, statusOf(refused), refused);
-  const answers = await answersTo(context, entries.filter((entry) => typeof entry !== "string"));
+  const answers = await answersTo(
+    context,
+    entries.filter((entry) => typeof entry !== "string"),
+  );
   if (answers instanceof Response) return answers;
   if (info === "") return Response.json({});
   const told = await infosOf(context, names, info);
@@ -39,12 +42,19 @@ export async function batchEvents(context: Context<AppEnv>): Promise<Response> {
   const { body } = signedRequest(context);
   const read = parsed(v.object({ batch: v.array(eventShape()) }), body);
   if (read === undefined || read.batch.length > pusherLimits.batchEventsMax)
-    return refuse(context, 400, `batch has at most ${pusherLimits.batchEventsMax} events, each: ${eventMeaning}`);
+    return refuse(
+      context,
+      400,
+      `batch has at most ${pusherLimits.batchEventsMax} events, each: ${eventMeaning}`,
+    );
   const { batch } = read;
   const entries = batch.map((one) => entryOf(context, one));
   const refused = entries.find((entry) => typeof entry === "string");
   if (refused !== undefined) return refuse(context, statusOf(refused), refused);
-  const answers = await answersTo(context, entries.filter((entry) => typeof entry !== "string"));
+  const answers = await answersTo(
+    context,
+    entries.filter((entry) => typeof entry !== "string"),
+  );
   if (answers instanceof Response) return answers;
   if (batch.every(({ info = "" }) => info === "")) return Response.json({});
   const infos: object[] = [];
@@ -102,7 +112,8 @@ function entryOf(context: Context<AppEnv>, event: GivenEvent): Entry | string {
   const payload = payloadOfText(text);
   if (!acceptsData(resolved.options, payload)) return "the namespace doesn't accept such data";
   const idempotencyKey = context.req.header("Idempotency-Key") ?? "";
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax)) return "Idempotency-Key is too long";
+  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
+    return "Idempotency-Key is too long";
   const request = {
     data: payload,
     tags: { [eventTag]: name },
@@ -131,13 +142,11 @@ async function infosOf(
   const { app } = signedRequest(context);
   const { config } = context.get("configured");
   const asked = new Set(info.split(","));
-  const entries = names.map(
-    (name): Entry => ({
-      outcome: "call",
-      channel: channelOf(name, app, config.channel),
-      command: { method: "presence" },
-    }),
-  );
+  const entries = names.map((name): Entry => ({
+    outcome: "call",
+    channel: channelOf(name, app, config.channel),
+    command: { method: "presence" },
+  }));
   const answers = await answersTo(context, entries);
   if (answers instanceof Response) return answers;
   return names.map((name, index) => {

@@ -44,7 +44,9 @@ export const signed: MiddlewareHandler<AppEnv> = async (context, next) => {
   );
   if (given.get("auth_key") !== app.key) return refuse(context, 401, "auth_key is not the key");
   if (given.get("auth_version") !== "1.0") return refuse(context, 401, "auth_version must be 1.0");
-  const ageSeconds = Math.abs(Date.now() / 1_000 - Number(given.get("auth_timestamp") ?? Number.NaN));
+  const ageSeconds = Math.abs(
+    Date.now() / 1_000 - Number(given.get("auth_timestamp") ?? Number.NaN),
+  );
   if (!(ageSeconds <= pusherLimits.signatureSeconds)) {
     const seconds = pusherLimits.signatureSeconds;
     return refuse(context, 401, `auth_timestamp is not within ${seconds} s of the server's time`);

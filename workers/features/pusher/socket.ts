@@ -1,4 +1,4 @@
-import type { Context, Handler } from "hono";
+import type { Context } from "hono";
 import { gatewayName } from "../../../src/contract/object-names.ts";
 import type { Handover } from "../../../src/contract/handover.ts";
 import { connectFrame, errorFrame } from "../../../src/features/pusher/codec.ts";
@@ -14,30 +14,36 @@ import { busyRetrySeconds, respondBusy, respondUpgradeRequired } from "../../htt
 import { parseRegion } from "../../platform/region.ts";
 
 /** `GET /app/KEY`: a client of the application, on a gateway of the protocol's own (rule PU1). */
-export function pusherSocket(): Handler<AppEnv> {
-  const pools = new Pools();
-  const door = new Door();
-  const withoutToken = new AddressRate(upgradeRate);
-  return async (context) => {
-    if (context.req.header("Upgrade")?.toLowerCase() !== "websocket")
-      return respondUpgradeRequired();
-    const visit = await door.enter();
-    if (visit === undefined) {
-      context.set("refusal", { rule: "F14", reason: "too many connections arrive at once" });
-      return respondBusy(busyRetrySeconds());
-    }
-    try {
-      return await handOver(context, pools, withoutToken);
-    } finally {
-      door.leave(visit);
-    }
-  };
+export async function pusherSocket(context: Context<AppEnv>): Promise<Response> {
+  if (context.req.header("Upgrade")?.toLowerCase() !== "websocket") return respondUpgradeRequired();
+  // Made by the first client, so that nothing is made where there are none.
+  arrivals ??= { pools: new Pools(), door: new Door(), withoutToken: new AddressRate(upgradeRate) };
+  const { door } = arrivals;
+  const visit = await door.enter();
+  if (visit === undefined) {
+    context.set("refusal", { rule: "F14", reason: "too many connections arrive at once" });
+    return respondBusy(busyRetrySeconds());
+  }
+  try {
+    return await handOver(context, arrivals);
+  } finally {
+    door.leave(visit);
+  }
 }
+
+/** What this isolate knows of the gateways, and bounds the clients that arrive. */
+interface ArrivingClients {
+  readonly pools: Pools;
+  readonly door: Door;
+  /** Bounds all of them by the client's address: none brings a token. */
+  readonly withoutToken: AddressRate;
+}
+
+let arrivals: ArrivingClients | undefined;
 
 async function handOver(
   context: Context<AppEnv>,
-  pools: Pools,
-  withoutToken: AddressRate,
+  { pools, withoutToken }: ArrivingClients,
 ): Promise<Response> {
   const { req, env } = context;
   const { config } = context.get("configured");

@@ -27,12 +27,18 @@ describe("names of channels", () => {
     expect(kindOf(name)).toEqual({ access, encrypted, cache });
   });
 
-  it.each(["", "a b", "a:b", "#other", "#server-to-user-", "#server-to-user-7,8", "ü", "x".repeat(165)])(
-    "[PU4] %j is no channel's",
-    (name) => {
-      expect(kindOf(name)).toBeUndefined();
-    },
-  );
+  it.each([
+    "",
+    "a b",
+    "a:b",
+    "#other",
+    "#server-to-user-",
+    "#server-to-user-7,8",
+    "ü",
+    "x".repeat(165),
+  ])("[PU4] %j is no channel's", (name) => {
+    expect(kindOf(name)).toBeUndefined();
+  });
 
   it.each(["news", "private-room", "#server-to-user-7"])("[PU2] %s has a channel", (name) => {
     const channels = { namespaceBoundary: ":" };
@@ -69,18 +75,13 @@ describe("a socket_id", () => {
     expect(uuidOfSocket(socketId)).toBe(uuid);
   });
 
-  it.each(["", "1", "1.2.3", "a.b", "99999999999999999999.1", "-1.1"])(
-    "[PU3] is no %j",
-    (text) => {
-      expect(uuidOfSocket(text)).toBeUndefined();
-    },
-  );
+  it.each(["", "1", "1.2.3", "a.b", "99999999999999999999.1", "-1.1"])("[PU3] is no %j", (text) => {
+    expect(uuidOfSocket(text)).toBeUndefined();
+  });
 });
 
 /** The examples of pusher.com's reference. */
 describe("signatures", () => {
-  const sign = (secret: string, text: string): string =>
-    createHmac("sha256", secret).update(text).digest("hex");
   const secret = "7ad3773142a6692b25b8";
 
   it("[PU4] of a private channel are those of the reference", () => {
@@ -136,3 +137,7 @@ describe("the code of a close", () => {
     expect(closeCodeOf({ code, reason: "why" })).toEqual({ code: own, reason: "why" });
   });
 });
+
+function sign(secret: string, text: string): string {
+  return createHmac("sha256", secret).update(text).digest("hex");
+}
