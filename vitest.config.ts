@@ -50,8 +50,8 @@ const workerd = () =>
 
 /** How long a test may take. A timeout is to tell of a test that hangs, and never of a machine that is busy. */
 const patience = {
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
   expect: { poll: { timeout: 30_000 } },
 };
 
@@ -68,6 +68,8 @@ const withServers = {
   environment: "node",
   isolate: false,
   globalSetup: ["test/support/environments/run-folder.ts"],
+  // Otherwise wrangler stores a trace of every request, frame and alarm, which `npm start` doesn't do either.
+  env: { X_LOCAL_OBSERVABILITY: "false" },
   ...patience,
 };
 

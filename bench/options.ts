@@ -1,6 +1,14 @@
 import { parseArgs } from "node:util";
 import { isStartedName, systemOrder } from "./results/shown-system.ts";
 import { isPeerName, type Peer, parsePeer } from "./systems/peer.ts";
+import {
+  type ArrivalRule,
+  arrivalRules,
+  isArrivalRule,
+  isWeakenedName,
+  weakenable,
+  weakenedName,
+} from "./systems/weakened.ts";
 import type { StartedName, SystemName } from "./systems/wire.ts";
 
 /** The options of the command line. */
@@ -13,6 +21,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** The systems to measure, with the peers at the end. */
   readonly systems: readonly SystemName[];
+  /** Rules of which the systems hold Dormouse without each, too. */
+  readonly without: readonly ArrivalRule[];
   /** The servers that run already. */
   readonly peers: readonly Peer[];
   /** Whether the standard output is one JSON document and nothing else. */
@@ -44,11 +54,18 @@ export function parseOptions(
     if (values.help === true) return { outcome: "help" };
     const quick = values.quick ?? false;
     const peers = readPeers(values.peer ?? []);
+    const without = readWithout(values.without);
+    const whole = readSystems(values.systems);
+    const weakened = weakenable
+      .filter((system) => whole.includes(system))
+      .flatMap((system) => without.map((rule) => weakenedName(system, rule)));
+    const only = values.only ?? (without.length > 0 ? arrivalScenarios : undefined);
     const options: BenchOptions = {
-      ...(values.only === undefined ? {} : { only: readOnly(values.only, scenarios) }),
+      ...(only === undefined ? {} : { only: readOnly(only, scenarios) }),
       quick,
       rounds: readRounds(values.rounds, quick ? 1 : 3),
-      systems: [...readSystems(values.systems), ...peers.map(({ name }) => name)],
+      systems: [...whole, ...weakened, ...peers.map(({ name }) => name)],
+      without,
       peers,
       json: values.json ?? false,
       out: values.out ?? "bench-report",
@@ -76,13 +93,15 @@ function problemOf(error: unknown, given: readonly string[]): string {
  * The command line that repeats the measurement, without the options about where results go. The keys of peers are
  * left out, because the command is published with the results.
  */
-export function commandOf({ only, quick, rounds, systems, peers }: BenchOptions): string {
-  const started = systems.filter((system) => !isPeerName(system));
+export function commandOf(options: BenchOptions): string {
+  const { only, quick, rounds, systems, without, peers } = options;
+  const started = systems.filter((system) => !isPeerName(system) && !isWeakenedName(system));
   const given = [
     ...(only === undefined ? [] : ["--only", only.join(",")]),
     ...(quick ? ["--quick"] : []),
     ...(rounds === (quick ? 1 : 3) ? [] : ["--rounds", String(rounds)]),
     ...(started.length === choosable.length ? [] : ["--systems", started.join(",")]),
+    ...(without.length === 0 ? [] : ["--without", without.join(",")]),
     ...peers.flatMap((peer) => ["--peer", peerText(peer)]),
   ];
   return ["npm run bench", ...(given.length === 0 ? [] : ["--", ...given])].join(" ");
@@ -101,6 +120,9 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --rounds N       takes each figure N times (default 3; 1 with --quick)
   --systems LIST   only these systems, such as channel,limit
                    ${choosable.join(" ")}
+  --without LIST   also measures channel and gateway without each of these rules for arrivals, such as F12,F14, in
+                   turns with the others; runs churn and storm, unless --only names others
+                   ${arrivalRules.join(" ")}
   --peer NAME=URL,api=URL,key=KEY
                    also measures a server that runs already and speaks the Centrifugo protocol, in turns with the
                    others: its WebSockets are at the first URL (ws://…, in which {channel} stands for the channel),
@@ -119,6 +141,7 @@ const known = {
   quick: { type: "boolean" },
   rounds: { type: "string" },
   systems: { type: "string" },
+  without: { type: "string" },
   peer: { type: "string", multiple: true },
   json: { type: "boolean" },
   out: { type: "string" },
@@ -154,6 +177,18 @@ function readSystems(text: string | undefined): readonly StartedName[] {
   return choosable.filter((system) => names.includes(system));
 }
 
+function readWithout(text: string | undefined): readonly ArrivalRule[] {
+  if (text === undefined) return [];
+  const names = text.split(",");
+  const strange = names.find((name) => !isArrivalRule(name));
+  if (strange !== undefined)
+    throw new Error(`--without doesn't know "${strange}"; there are ${arrivalRules.join(", ")}`);
+  return arrivalRules.filter((rule) => names.includes(rule));
+}
+
+/** The scenarios in which clients arrive while others are sent publications. */
+const arrivalScenarios = "churn,storm";
+
 function readPeers(texts: readonly string[]): readonly Peer[] {
   const peers = texts.map((text) => {
     const parsed = parsePeer(text);
@@ -183,7 +218,7 @@ function refuseWithFrom(
   given: Readonly<Record<string, string | readonly string[] | boolean | undefined>>,
 ): void {
   if (from === undefined) return;
-  const meaningless = ["only", "quick", "rounds", "systems", "peer"].find(
+  const meaningless = ["only", "quick", "rounds", "systems", "without", "peer"].find(
     (name) => given[name] !== undefined,
   );
   if (meaningless !== undefined) {

@@ -19,6 +19,8 @@ export class Churn implements SubscriberOwner {
   bytes = 0;
   /** Clients that were subscribed so far. */
   joins = 0;
+  /** How often clients were refused for now. */
+  #refusals = 0;
   readonly #server: Server;
   readonly #wire: Wire;
   readonly #channel: LoadChannel;
@@ -52,7 +54,7 @@ export class Churn implements SubscriberOwner {
     const busy = this.#cpu.share;
     await Promise.all(this.#visits);
     const latenciesMs = this.#latenciesMs.sort((one, other) => one - other);
-    return { order: "end-churn", busy, joins, seconds, latenciesMs };
+    return { order: "end-churn", busy, joins, refusals: this.#refusals, seconds, latenciesMs };
   }
 
   /** Starts no more clients. */
@@ -103,10 +105,12 @@ export class Churn implements SubscriberOwner {
       token: "",
       ...(since === undefined ? {} : { since }),
     };
-    const client = new Subscriber(this.#wire, this.#server.sockets, caller, 0, this);
-    await this.#orFailure(client.there);
-    if (this.failure.isRaised) {
+    const options = { comesBack: true };
+    const client = new Subscriber(this.#wire, this.#server.sockets, caller, 0, this, options);
+    const outcome = await this.#orFailure(client.there);
+    if (outcome !== "there" || this.failure.isRaised) {
       await client.cut();
+      if (outcome === "refused") await this.#refused();
       return;
     }
     this.joins++;
@@ -119,8 +123,14 @@ export class Churn implements SubscriberOwner {
   }
 
   /** Resolves also when something failed, because that client may then wait for ever. */
-  async #orFailure(work: Promise<unknown>): Promise<void> {
-    await this.failure.during(work).catch(() => undefined);
+  async #orFailure<Outcome>(work: Promise<Outcome>): Promise<Outcome | undefined> {
+    return this.failure.during(work).catch(() => undefined);
+  }
+
+  /** Another client comes in its place, but not at once: an SDK makes a pause, too. */
+  async #refused(): Promise<void> {
+    this.#refusals++;
+    if (this.#timer !== undefined) await pause(refusedPauseMs);
   }
 }
 
@@ -131,5 +141,6 @@ export type ChurnPace =
 
 const tickMs = 5;
 const visitsMax = 500;
+const refusedPauseMs = 500;
 /** A system that doesn't answer a close frame is left without its answer. */
 const leaveMsMax = 1_000;

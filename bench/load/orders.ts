@@ -169,6 +169,8 @@ export type Report =
   | ({ readonly order: "end-churn" } & LoadShare & {
         /** Clients that were subscribed until the end was ordered. */
         readonly joins: number;
+        /** How often clients were refused for now. */
+        readonly refusals: number;
         /** From the beginning until the end was ordered. */
         readonly seconds: number;
         /** For each client, from its first byte until it is subscribed, ms: sorted. */

@@ -1,7 +1,7 @@
 import type { Finding } from "../scenarios/scenario.ts";
 import { isPeerName, type PeerName } from "../systems/peer.ts";
 import type { SystemName } from "../systems/wire.ts";
-import { bySystem, limitOf, otherSystems, ownSystems } from "./shown-system.ts";
+import { bySystem, limitOf, otherSystems, isOwnSystem } from "./shown-system.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 /** All systems' figures of one measure. */
@@ -94,7 +94,7 @@ function comparedSystem(
   { limit, others, peers }: References,
 ): ComparedSystem {
   const spread = spreadOf(values);
-  const isOwn = ownSystems.includes(system);
+  const isOwn = isOwnSystem(system);
   const toLimit = isOwn ? ratio(spread.median, limit) : undefined;
   const toOthers = isOwn ? ratio(spread.median, others) : undefined;
   return {

@@ -1,4 +1,5 @@
 import { isPeerName } from "../systems/peer.ts";
+import { isWeakenedName, weakenedOf } from "../systems/weakened.ts";
 import type { StartedName, SystemName } from "../systems/wire.ts";
 
 /** The look of a system in a chart. */
@@ -38,6 +39,11 @@ export const ownSystems: readonly SystemName[] = [
   "gateway-no-history",
 ];
 
+/** Whether a system is Dormouse, whole or without a rule. */
+export function isOwnSystem(system: SystemName): boolean {
+  return ownSystems.includes(system) || isWeakenedName(system);
+}
+
 /** The limit program that writes as much as a system does: a row for each publication, or nothing. */
 export function limitOf(system: SystemName): SystemName {
   return system.endsWith("-no-history") ? "limit" : "durable-limit";
@@ -52,13 +58,20 @@ export function isStartedName(name: string): name is StartedName {
 
 /** The look of a peer depends on its name, so that it is the same in every chart. */
 export function lookOf(system: SystemName): Look {
-  if (!isPeerName(system)) return looks[system];
+  const weakened = weakenedOf(system);
+  if (weakened !== undefined) return { ...looks[weakened.system], dashes: "8 3 2 3" };
+  if (isStartedName(system)) return looks[system];
   const sum = Array.from(system).reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0);
   return { colour: peerColours[sum % peerColours.length] ?? "#000000", dashes: "8 3" };
 }
 
 function placeOf(system: SystemName): number {
-  return isPeerName(system) ? systemOrder.length : systemOrder.indexOf(system);
+  if (isPeerName(system)) return systemOrder.length;
+  const weakened = weakenedOf(system);
+  // Beside the whole one.
+  return weakened === undefined
+    ? systemOrder.findIndex((name) => name === system)
+    : systemOrder.indexOf(weakened.system) + 0.5;
 }
 
 const peerColours = ["#00838f", "#ad1457", "#6d4c41", "#3949ab", "#827717"] as const;

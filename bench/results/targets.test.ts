@@ -34,8 +34,6 @@ const outcomes = (findings: readonly Finding[]) =>
 const publications = (system: SystemName, value: number, point: string) =>
   finding(system, [value], { measure: "publications a second", point });
 
-const ofFlood = (measure: string) => ({ measure, point: "as many clients as possible" });
-
 const count = (measure: string, value: number) => finding("channel", [value], { measure });
 
 describe("the targets of the bench", () => {
@@ -73,32 +71,24 @@ describe("the targets of the bench", () => {
   );
 
   it.each([
-    { rate: 0.8, p99: 2, outcomes: ["reached", "reached"] },
-    { rate: 0.79, p99: 2.1, outcomes: ["missed", "missed"] },
+    { amid: 1.2, alone: 2, p99: 10, outcomes: ["reached", "reached", "reached"] },
+    { amid: 1.21, alone: 2.1, p99: 10.1, outcomes: ["missed", "missed", "missed"] },
   ])(
-    "rate $rate of the rate and $p99 of the p99 under churn as $outcomes",
-    ({ rate, p99, outcomes: wanted }) => {
+    "rate joins of $amid ms and $alone ms by 1 ms of Centrifugo, and $p99 ms by 10 ms, as $outcomes",
+    ({ amid, alone, p99, outcomes: wanted }) => {
+      const cost = { measure: "processor time of a join and leave" };
+      const latency = { measure: "latency of a delivery, p99" };
+      const onEmpty = { ...cost, point: "alone on an empty channel" };
       const findings = [
-        at("gateway", rate, 200, { measure: "deliveries a second by those without" }),
-        at("gateway", p99, 200, { measure: "p99 of a delivery by that without" }),
+        at("gateway", amid, 200, cost),
+        at("peer:centrifugo", 1, 200, cost),
+        finding("gateway", [alone], onEmpty),
+        finding("peer:centrifugo", [1], onEmpty),
+        at("gateway", p99, 200, latency),
+        at("peer:centrifugo", 10, 200, latency),
         // Of other paces nothing is asked.
-        finding("gateway", [0.1], { measure: "deliveries a second by those without" }),
-      ];
-      expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
-    },
-  );
-
-  it.each([
-    { rate: 0.4, p99: 8, joins: 40, outcomes: ["reached", "reached", "reached"] },
-    { rate: 0.39, p99: 8.1, joins: 39, outcomes: ["missed", "missed", "missed"] },
-  ])(
-    "rate $rate of the rate, $p99 times the p99 and $joins of 100 joins as $outcomes",
-    ({ rate, p99, joins, outcomes: wanted }) => {
-      const findings = [
-        finding("gateway", [rate], ofFlood("deliveries a second by those without")),
-        finding("gateway", [p99], ofFlood("p99 of a delivery by that without")),
-        finding("gateway", [joins], ofFlood("joins a second")),
-        finding("durable-limit", [100], ofFlood("joins a second")),
+        at("gateway", 9, 50, cost),
+        at("peer:centrifugo", 1, 50, cost),
       ];
       expect(judged("churn", findings).map(({ outcome }) => outcome)).toEqual(wanted);
     },

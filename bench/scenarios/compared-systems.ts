@@ -1,5 +1,6 @@
 import { otherSystems } from "../results/shown-system.ts";
 import { isPeerName } from "../systems/peer.ts";
+import { isWeakenedName } from "../systems/weakened.ts";
 import type { Bench } from "./scenario.ts";
 import type { SystemName } from "../systems/wire.ts";
 
@@ -9,7 +10,12 @@ import type { SystemName } from "../systems/wire.ts";
  */
 export const objectSystems: readonly SystemName[] = ["channel", "gateway", "durable-limit"];
 
-/** The same, the other servers, and the peers. */
+/** Dormouse with history, whole and without each rule that `--without` names, and the peers. */
+export function ownAndPeers(bench: Bench): readonly SystemName[] {
+  return ["channel", "gateway", ...bench.systems.filter(isWeakenedName), ...peersOf(bench)];
+}
+
+/** The systems with objects, the other servers, and the peers. */
 export function comparedSystems(bench: Bench): readonly SystemName[] {
   return [...objectSystems, ...otherSystems, ...peersOf(bench)];
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { warmUpSeconds } from "../load/warm-up.ts";
 import { callersWithTokens } from "./caller-tokens.ts";
-import { objectSystems, peersOf } from "./compared-systems.ts";
+import { ownAndPeers } from "./compared-systems.ts";
 import { type Figure, Figures, percentile } from "./figures.ts";
 import { connect, dataBytes, measureEach, type MeasuredRun, withLoad } from "./measured-run.ts";
 import type { Load } from "../load/load.ts";
@@ -29,14 +29,16 @@ const quickExtent: Extent = { subscribers: 100, cut: 300, seconds: 3 };
 async function run(bench: Bench): Promise<readonly Finding[]> {
   const extent = bench.quick ? quickExtent : fullExtent;
   const figures = new Figures();
-  const systems = [...objectSystems, ...peersOf(bench)];
   for (let round = 1; round <= bench.rounds; round++) {
     const during = `storm, round ${round} of ${bench.rounds}`;
     // One object holds all sockets, and a client is away for less than so many publications.
     const options = { tokens: true, socketsPerObject: 16_000, historySize: 1_000 };
     // Those that come back have a process of their own, so that they don't take the time of those that stay.
-    await measureEach(bench, systems, { during, options }, (measured) =>
-      withLoad(bench, (returning) => measure(measured, returning, extent, figures)),
+    await measureEach(
+      bench,
+      [...ownAndPeers(bench), "durable-limit"],
+      { during, options },
+      (measured) => withLoad(bench, (returning) => measure(measured, returning, extent, figures)),
     );
   }
   return figures.findings;

@@ -4,15 +4,24 @@ import { apiKey } from "./dormouse-wire.ts";
 import { bundled, withChangedCopy } from "../../test/verification/weakened/changed-copy.ts";
 import { HookBackend } from "./hook-backend.ts";
 import { type Homes, type SystemOptions, type System, usualHistorySize } from "./system.ts";
+import { type ArrivalRule, changesWithout } from "./weakened.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
 
-/** The production bundle. The clients' addresses decide whether sockets are on the channel's object or on a gateway. */
-export function dormouse(name: SystemName, stream: "history" | "no-history"): System {
+/**
+ * The production bundle. The clients' addresses decide whether sockets are on the channel's object or on a gateway.
+ *
+ * @param without a rule that is taken out of it; absent for none
+ */
+export function dormouse(
+  name: SystemName,
+  stream: "history" | "no-history",
+  without?: ArrivalRule,
+): System {
   return {
     name,
     start: async (options) => {
-      const served = { "edge.js": bundleWith(options.homes) };
+      const served = { "edge.js": bundleWith(without, options.homes) };
       const backend = options.connectHook === undefined ? undefined : await HookBackend.start();
       const running = await startOnWorkerd(options, {
         modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
@@ -116,14 +125,23 @@ function counting(): string {
   return readFileSync(new URL("./counting.js", import.meta.url), "utf8");
 }
 
-function bundleWith(homes: Homes = "shared"): string {
-  if (homes === "one-each")
-    return (bundles.personal ??= withChangedCopy(homeEach, bundled, productionBundle));
-  return (bundles.product ??= productionBundle());
+function bundleWith(without: ArrivalRule | undefined, homes: Homes = "shared"): string {
+  const changes = [
+    ...(homes === "one-each" ? [homeEach] : []),
+    ...(without === undefined ? [] : changesWithout[without]),
+  ];
+  const key = changes.map(({ name }) => name).join(", ");
+  const bundle =
+    bundles.get(key) ??
+    (changes.length === 0
+      ? productionBundle()
+      : withChangedCopy(changes, bundled, productionBundle));
+  bundles.set(key, bundle);
+  return bundle;
 }
 
-/** Built once, on first use, because that takes seconds. */
-const bundles: { product?: string; personal?: string } = {};
+/** By the names of their changes. Built once, on first use, because that takes seconds. */
+const bundles = new Map<string, string>();
 
 /** Gives each user a home of its own, to see what sharing saves. */
 const homeEach = {

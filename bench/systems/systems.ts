@@ -4,14 +4,18 @@ import { nodeSystem } from "./node-system.ts";
 import { nullSystem } from "./null.ts";
 import { partyserver } from "./partyserver.ts";
 import type { System } from "./system.ts";
-import { isPeerName, type Peer } from "./peer.ts";
+import { isStartedName } from "../results/shown-system.ts";
+import type { Peer } from "./peer.ts";
+import { weakenedOf } from "./weakened.ts";
 import { peerSystem } from "./peer-system.ts";
 import type { StartedName, SystemName } from "./wire.ts";
 
 /** Gives each system by its name: those that the bench starts, and these peers. */
 export function systemsWith(peers: readonly Peer[]): (name: SystemName) => System {
   return (name) => {
-    if (!isPeerName(name)) return started[name];
+    const weakened = weakenedOf(name);
+    if (weakened !== undefined) return dormouse(name, "history", weakened.rule);
+    if (isStartedName(name)) return started[name];
     const peer = peers.find((each) => each.name === name);
     if (peer === undefined) throw new Error(`Nobody said where ${name} is`);
     return peerSystem(peer);

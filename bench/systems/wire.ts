@@ -1,7 +1,11 @@
 import type { PeerName } from "./peer.ts";
+import type { ArrivalRule } from "./weakened.ts";
 
 /** The systems under test. */
-export type SystemName = StartedName | PeerName;
+export type SystemName = StartedName | WeakenedName | PeerName;
+
+/** Dormouse without one of the rules for arrivals, as `--without` asks for. */
+export type WeakenedName = `${"channel" | "gateway"}-without-${ArrivalRule}`;
 
 /**
  * The systems that the bench starts itself. The first four are one server, Dormouse's production bundle, used in four

@@ -64,7 +64,8 @@ export function costCommand(shell: Shell): Command {
     .addHelpText(
       "after",
       `
-The counts are measured and the prices are public; a commit and a call between objects are assumed to take 10 ms.
+The counts are measured and the prices are public; a commit and a call between objects are assumed to take 10 ms, and
+messages to be spread evenly over the day and the channels: a channel that rests for 8 s sets two alarms for its next one.
 docs/performance.md has the formula. Messages to clients and traffic cost nothing.
 
 Examples:

@@ -2,6 +2,7 @@
  * Estimates a month's bill on Cloudflare from what was counted for a publication, a connection and an idle connection
  * (docs/performance.md, docs/users.md).
  */
+import { limits } from "../../src/limits.ts";
 import { deliveryUsage, idleUsage, noUsage, type Usage } from "./bill.ts";
 import { planIncludes, prices, secondsPerMonth } from "./prices.ts";
 
@@ -88,7 +89,8 @@ function publishing(workload: Workload): Usage {
   const publications = messagesPerDay * daysPerMonth;
   // At most each gateway is called: one of them holds several of the subscribers.
   const calls = sockets === "gateway" ? Math.min(gatewaysOf(workload), subscribers) : 0;
-  const waits = (historySize > 0 ? 1 : 0) + calls;
+  const alarms = historySize > 0 && calls > 0 ? alarmsPerPublication(workload) : 0;
+  const waits = (historySize > 0 ? 1 : 0) + calls + alarms;
   const usage = deliveryUsage(
     {
       counts: {
@@ -96,8 +98,9 @@ function publishing(workload: Workload): Usage {
         callsBetweenObjects: calls,
         rowsWritten: historySize > 0 ? 1 : 0,
         rowsRead: historySize > 0 ? 1 : 0,
-        alarmsSet: 0,
-        alarmsRung: 0,
+        // Once it has rung, it is set for the end of the history.
+        alarmsSet: 2 * alarms,
+        alarmsRung: alarms,
       },
       publicationsPerRequest: messagesPerRequest,
       deliveriesPerPublication: 1,
@@ -107,6 +110,15 @@ function publishing(workload: Workload): Usage {
     publications,
   );
   return usage;
+}
+
+/**
+ * How often the alarm that covers a crash (rule L4) rings for a publication. A publication sets it unless it is set; so in a
+ * channel that rests for longer it rings for each, and in a busy one for many together.
+ */
+function alarmsPerPublication({ messagesPerDay, channels }: Workload): number {
+  const perSecond = messagesPerDay / channels / secondsPerDay;
+  return 1 / (1 + (perSecond * limits.crashAlarmMs) / 1_000);
 }
 
 /**
@@ -189,6 +201,7 @@ function lineOf(quantity: number, included: number, price: number): number {
 
 const baseDollars = 5;
 const daysPerMonth = 30;
+const secondsPerDay = 86_400;
 /** Measured: docs/performance/cost.md. */
 const secondsPerDelivery = 4.25e-6;
 /** Assumed for a commit, and for a call to another object: Cloudflare publishes no figure. */

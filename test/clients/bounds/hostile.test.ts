@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Endpoint, endpoints } from "../../support/sockets/endpoint.ts";
 import { type Asked, type Closing, RawSocket } from "../../support/sockets/raw-socket.ts";
@@ -125,7 +126,10 @@ async function targetWith(endpoint: Endpoint, name: string): Promise<Target> {
 
 /** Waits until the hostile one isn't present any more, and checks that the others are served all the while. */
 async function harmless({ channel, client, healthy }: Target): Promise<void> {
-  while ((await server.backend.presence(channel)).length > 1) await publish(channel, 1);
+  while ((await server.backend.presence(channel)).length > 1) {
+    await publish(channel, 1);
+    await pause(50);
+  }
   await publish(channel, 10);
   const { offset } = await server.backend.history(channel);
   await healthy.publications.count(offset - publications);
@@ -152,5 +156,7 @@ async function endOf({ client, hostile }: Target, answersMax: number): Promise<C
 
 async function publish(channel: string, count: number): Promise<void> {
   const data = "x".repeat(publicationLength);
-  for (let number = 0; number < count; number++) await server.backend.publish(channel, data);
+  const batch = Array.from({ length: count }, () => ({ data, idempotencyKey: "" }));
+  for (let first = 0; first < count; first += 10)
+    await server.backend.publishBatch(channel, batch.slice(first, first + 10));
 }

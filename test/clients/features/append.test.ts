@@ -64,47 +64,49 @@ class Page {
 
 const sdkWires = wires.filter(({ transport }) => transport === "websocket");
 
+/** The namespace of each wire. Each codec and each endpoint has both, which know nothing of codecs and endpoints. */
+const namespaceOf = ["windows", "safe", "safe", "windows", "windows", "safe"];
+
 describe.each(sdkWires)("over $name, a value that grows", (wire) => {
-  it.each(["windows", "safe"])(
-    `[${wire.rule}] [Z39] [Z42] is whole for who was there, came late, was away, or has no deltas (%s)`,
-    async (namespace) => {
-      const channel = `${namespace}:${wire.name}`;
-      const isOnGateway = wire.endpoint === "gateway";
-      const deltas = new Page(wire, channel, { delta: "fossil" });
-      const plain = new Page(wire, channel, {});
-      await Promise.all([deltas.syncs.count(1), plain.syncs.count(1)]);
-      let text = "";
-      const say = async (word: string, more: object = {}) => {
-        const appended = await server.backend.append(channel, "answer", word, {
-          at: text.length,
-          ...more,
-        });
-        text += word;
-        expect(appended).toMatchObject({ length: text.length });
-      };
-      for (let word = 0; word < 30; word++) await say(`${word} “é”\n🌍 `);
-      await deltas.reach(text);
-      const late = new Page(wire, channel, { delta: "fossil" });
-      for (let word = 30; word < 60; word++) await say(`${word} `);
-      deltas.client.client.disconnect();
-      for (let word = 60; word < 90; word++) await say(`${word} `);
-      deltas.client.client.connect();
-      for (let word = 90; word < 120; word++) {
-        await say(`${word} `);
-        if (word === 100 && isOnGateway) await server.evictGateway(firstGateway);
-      }
-      await say("end", { final: true });
-      await Promise.all([deltas, plain, late].map((page) => page.reach(text)));
-      expect(deltas.recoveries.all).toStrictEqual([false, true]);
-      expect(deltas.syncs.all).toHaveLength(1);
-      expect(deltas.numDeltas()).toBeGreaterThan(30);
-      for (const page of [deltas, plain, late]) {
-        expect(page.client.errors.all).toStrictEqual([]);
-        for (const value of page.values.all)
-          expect(typeof value !== "string" || text.startsWith(value)).toBe(true);
-      }
-    },
-  );
+  const namespace = namespaceOf[sdkWires.indexOf(wire)] ?? "";
+
+  it(`[${wire.rule}] [Z39] [Z42] is whole for who was there, came late, was away, or has no deltas (${namespace})`, async () => {
+    const channel = `${namespace}:${wire.name}`;
+    const isOnGateway = wire.endpoint === "gateway";
+    const deltas = new Page(wire, channel, { delta: "fossil" });
+    const plain = new Page(wire, channel, {});
+    await Promise.all([deltas.syncs.count(1), plain.syncs.count(1)]);
+    let text = "";
+    const say = async (word: string, more: object = {}) => {
+      const appended = await server.backend.append(channel, "answer", word, {
+        at: text.length,
+        ...more,
+      });
+      text += word;
+      expect(appended).toMatchObject({ length: text.length });
+    };
+    for (let word = 0; word < 12; word++) await say(`${word} “é”\n🌍 `);
+    await deltas.reach(text);
+    const late = new Page(wire, channel, { delta: "fossil" });
+    for (let word = 12; word < 20; word++) await say(`${word} `);
+    deltas.client.client.disconnect();
+    for (let word = 20; word < 28; word++) await say(`${word} `);
+    deltas.client.client.connect();
+    for (let word = 28; word < 40; word++) {
+      await say(`${word} `);
+      if (word === 32 && isOnGateway) await server.evictGateway(firstGateway);
+    }
+    await say("end", { final: true });
+    await Promise.all([deltas, plain, late].map((page) => page.reach(text)));
+    expect(deltas.recoveries.all).toStrictEqual([false, true]);
+    expect(deltas.syncs.all).toHaveLength(1);
+    expect(deltas.numDeltas()).toBeGreaterThan(10);
+    for (const page of [deltas, plain, late]) {
+      expect(page.client.errors.all).toStrictEqual([]);
+      for (const value of page.values.all)
+        expect(typeof value !== "string" || text.startsWith(value)).toBe(true);
+    }
+  });
 
   it(`[${wire.rule}] [Z45] grows by what a client appends`, async () => {
     const channel = `windows:own-${wire.name}`;

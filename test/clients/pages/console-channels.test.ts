@@ -98,34 +98,39 @@ function looksAtChannels(browser: string): void {
     expect(await page.evaluate('document.querySelectorAll("#key").length')).toBe("0");
   });
 
-  it("[N28] no page has its own questions refused, and none runs numbers and nouns together", async (test) => {
-    await server.backend.publish("room:one", { n: 1 });
-    await server.backend.publish("cache:one", { n: 1 });
-    await server.backend.publish("off:one", { n: 1 });
-    await server.backend.setKey("pointers:one", "ada", { x: 1 });
-    await server.backend.setKey("board:one", "ada", { x: 1 });
-    const gone = await present(test, server, "room:one", "gone");
-    gone.close();
-    await gone.disconnected.next();
-    await server.backend.publish("room:one", { n: 2 });
-    const page = await loggedIn(test, browser, server, "#/overview");
-    await page.sees("Overview", "h1");
-    await page.evaluate(notesFailures);
-    for (const [address, text, selector = "body"] of views) {
-      await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
-      await page.sees(text, selector);
-      // Every question of the view has been answered.
-      await page.until("asking === 0");
-      const shown = await page.evaluate("document.querySelector('main').innerText");
-      for (const pattern of unreadable)
-        expect({ address, found: pattern.exec(shown)?.[0] }).toStrictEqual({
-          address,
-          found: undefined,
-        });
-    }
-    expect(await page.evaluate("failures.join()")).toBe("");
-    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
-  });
+  it(
+    "[N28] no page has its own questions refused, and none runs numbers and nouns together",
+    lasting,
+    async (test) => {
+      await staysAwake(test, server);
+      await server.backend.publish("room:one", { n: 1 });
+      await server.backend.publish("cache:one", { n: 1 });
+      await server.backend.publish("off:one", { n: 1 });
+      await server.backend.setKey("pointers:one", "ada", { x: 1 });
+      await server.backend.setKey("board:one", "ada", { x: 1 });
+      const gone = await present(test, server, "room:one", "gone");
+      gone.close();
+      await gone.disconnected.next();
+      await server.backend.publish("room:one", { n: 2 });
+      const page = await loggedIn(test, browser, server, "#/overview");
+      await page.sees("Overview", "h1");
+      await page.evaluate(notesFailures);
+      for (const [address, text, selector = "body"] of views) {
+        await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
+        await page.sees(text, selector);
+        // Every question of the view has been answered.
+        await page.until("asking === 0");
+        const shown = await page.evaluate("document.querySelector('main').innerText");
+        for (const pattern of unreadable)
+          expect({ address, found: pattern.exec(shown)?.[0] }).toStrictEqual({
+            address,
+            found: undefined,
+          });
+      }
+      expect(await page.evaluate("failures.join()")).toBe("");
+      expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+    },
+  );
 
   it("[N28] says by itself that a namespace doesn't exist, and offers those that do", async (test) => {
     const page = await loggedIn(test, browser, server, "#/overview");
@@ -175,6 +180,19 @@ async function present(
   await client.subscribed(channel);
   return client;
 }
+
+/**
+ * Keeps the gateway awake: one that sleeps, after 10 s in which nothing happens, forgets the connections that have ended,
+ * and the pages that tell of them come late on a busy machine.
+ */
+async function staysAwake(test: TestContext, server: TestServer): Promise<void> {
+  await present(test, server, "room:awake", "awake");
+  const timer = setInterval(() => void server.backend.presence("room:awake"), 2_000);
+  test.onTestFinished(() => clearInterval(timer));
+}
+
+/** It walks through all views. */
+const lasting = { timeout: 180_000 };
 
 async function loggedIn(
   test: TestContext,

@@ -27,9 +27,11 @@ describe("dormouse cost", () => {
   });
 
   it("counts a million messages a month as docs/performance/cost.md does", () => {
-    // A million messages in 30 days to one subscriber on a gateway: requests, calls, 20 ms awake, a row.
+    // A million messages at once to one subscriber on a gateway: requests, calls, 20 ms awake, a row. In a channel that
+    // never rests they share their alarms.
     const one = {
       messagesPerDay: 1e6 / 30,
+      channels: 1e-9,
       online: 1,
       subscribers: 1,
       keepAlive: "client",
@@ -41,6 +43,17 @@ describe("dormouse cost", () => {
     expect(gigabyteSeconds).toBeCloseTo((0.02 + 4.25e-6) * 0.125 * 1e6);
     expect(written).toBeCloseTo(1e6);
     expect(read).toBeCloseTo(1e6);
+  });
+
+  it("counts the alarms of a channel that rests between its messages, where gateways are called", () => {
+    const many = { messagesPerDay: 1e6 / 30, online: 1, subscribers: 1, channels: 1e9 } as const;
+    const resting = { ...many, keepAlive: "client" } as const;
+    const [, , requests, , written] = quantities(resting);
+    expect([requests, written]).toEqual([expect.closeTo(3e6, 0), expect.closeTo(3e6, 0)]);
+    const half = quantities({ ...resting, channels: 1e6 / 30 / (86_400 / 8) });
+    expect(half[4]).toBeCloseTo(2e6, 0);
+    for (const without of [{ historySize: 0 }, { sockets: "channel" }] as const)
+      expect(quantities({ ...resting, ...without })[2]).toBeLessThan(2.1e6);
   });
 
   it("counts a million idle connections as docs/performance/cost.md does", () => {
@@ -79,7 +92,7 @@ describe("dormouse cost", () => {
     expect(code).toBe(0);
     expect(printed).toContain("10,000 users, 1,000 of them online");
     expect(printed).toMatch(/^Worker requests +4\.20 M +10\.00 M +\$0\.00$/m);
-    expect(printed).toMatch(/^total +\$6\.13$/m);
+    expect(printed).toMatch(/^total +\$6\.17$/m);
     expect((await run(["cost", "--users", "1"])).code).toBe(2);
   });
 

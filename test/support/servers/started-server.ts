@@ -110,8 +110,14 @@ function runStart(options: readonly string[]): ChildProcess {
     cwd: packageRoot,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    // Each start loads wrangler twice.
-    env: { ...process.env, NO_COLOR: "1", NODE_COMPILE_CACHE: join(tmpdir(), "dormouse-compiled") },
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      // Each start loads wrangler twice.
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(tmpdir(), "dormouse-compiled"),
+      // What the tests set for the servers that they start by themselves.
+      X_LOCAL_OBSERVABILITY: undefined,
+    },
   });
 }
 

@@ -1,5 +1,13 @@
 import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,6 +15,7 @@ import { createTestHarness, type TestHarness } from "wrangler";
 import { unsetSecrets } from "./unset-secrets.ts";
 import { TestBackend } from "./test-backend.ts";
 import { testSecrets } from "../test-tokens.ts";
+import { keptBundle } from "../../../cli/build/kept-bundle.ts";
 import { streamProbeMs } from "../../../cli/serve/local-server.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 
@@ -46,7 +55,7 @@ export class TestServer {
       root: packageRoot,
       workers: [
         {
-          configPath: "wrangler.toml",
+          configPath: bundledConfig(folder),
           secrets: { ...unsetSecrets, ...secrets },
           vars: {
             // The runtime has no proxy before it that would report a client's disconnect.
@@ -227,6 +236,34 @@ export class TestServer {
       database.close();
     }
   }
+}
+
+/** Bundling anew would take half of the processor time of each start. */
+let bundle: string | undefined;
+
+/**
+ * Writes the bundle that is deployed and its configuration, that in wrangler.toml, into a new folder, and gives the path of
+ * the configuration. The main module is a small one, because wrangler parses it at each start.
+ */
+function bundledConfig(folder: string): string {
+  bundle ??= keptBundle({});
+  const worker = join(folder, "worker");
+  mkdirSync(worker);
+  writeFileSync(join(worker, "edge.js"), bundle);
+  const exported = /export\s*\{([^}]*)\};?\s*(?:\/\/#.*\s*)?$/.exec(bundle)?.[1] ?? "";
+  const names = exported.split(",").map((name) => name.split(" as ").at(-1));
+  writeFileSync(join(worker, "main.js"), `export { ${names.join(", ")} } from "./edge.js";\n`);
+  const modules = `no_bundle = true\nrules = [{ type = "ESModule", globs = ["edge.js"] }]`;
+  const own = readFileSync(join(packageRoot, "wrangler.toml"), "utf8")
+    .replace(/^main = .+$/m, `main = "main.js"\n${modules}`)
+    .replace(/^minify = .+$/m, "")
+    .replace(
+      /^directory = "(.+)"$/m,
+      (_, name: string) => `directory = ${JSON.stringify(join(packageRoot, name))}`,
+    );
+  const path = join(worker, "wrangler.toml");
+  writeFileSync(path, own);
+  return path;
 }
 
 /** The Worker's bindings of the kinds of objects that a test evicts or reads. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
+import { browserFlags } from "./shared-browser.ts";
 
 /** The path of Chromium on this machine; undefined if there is none. */
 export function findChromium(): string | undefined {
@@ -15,9 +16,8 @@ export function findChromium(): string | undefined {
 /** Opens a page in a headless browser, which ends with the test. */
 export function openPage(test: TestContext, chromium: string, address: string): void {
   const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
-  const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
   // In a process group of its own, because a browser has many processes.
-  const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, address], {
+  const browser = spawn(chromium, [...browserFlags, `--user-data-dir=${profile}`, address], {
     stdio: "ignore",
     detached: true,
   });

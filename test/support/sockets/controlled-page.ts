@@ -1,38 +1,24 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import axe from "axe-core";
-import { WebSocket } from "ws";
+import { type DevToolsMessage, SharedBrowser } from "./shared-browser.ts";
 
 /** A page in a headless Chromium, which a test drives over the DevTools protocol. */
 export class ControlledPage {
   /** The errors that the page has logged, and the requests that its Content-Security-Policy has blocked. */
   readonly problems: string[] = [];
-  readonly #socket: WebSocket;
-  readonly #waiting = new Map<number, (message: DevToolsMessage) => void>();
-  #lastId = 0;
+  readonly #browser: SharedBrowser;
+  #session = "";
 
-  /** Opens a page. The browser ends with the test. */
+  /** Opens a page. It is closed with the test. */
   static async open(test: Lifetime, chromium: string, address: string): Promise<ControlledPage> {
-    const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
-    const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"];
-    const driven = ["--remote-debugging-port=0", `--user-data-dir=${profile}`, "about:blank"];
-    // In a process group of its own, because a browser has many processes.
-    const browser = spawn(chromium, [...flags, ...driven], { stdio: "ignore", detached: true });
-    test.onTestFinished(async () => {
-      await end(browser);
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
-    });
-    const port = await portOf(profile);
-    const opened = await fetch(`http://127.0.0.1:${port}/json/new?about:blank`, { method: "PUT" });
-    const target: { readonly webSocketDebuggerUrl: string } = await opened.json();
-    const socket = new WebSocket(target.webSocketDebuggerUrl);
-    await once(socket, "open");
-    const page = new ControlledPage(socket);
+    const page = new ControlledPage(SharedBrowser.of(chromium));
+    const { session, close } = await page.#browser.open((message) => page.#take(message));
+    test.onTestFinished(close);
+    page.#session = session;
     for (const domain of ["Page", "Runtime", "Log"]) await page.send(`${domain}.enable`);
+    // Each page has the focus, as if it were alone.
+    await page.send("Emulation.setFocusEmulationEnabled", { enabled: true });
     await page.send("Page.navigate", { url: address });
     return page;
   }
@@ -49,20 +35,13 @@ export class ControlledPage {
     return page;
   }
 
-  private constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.on("message", (data: Buffer) => this.#take(JSON.parse(data.toString())));
+  private constructor(browser: SharedBrowser) {
+    this.#browser = browser;
   }
 
   /** Sends a command of the DevTools protocol. */
-  async send(method: string, params: object = {}): Promise<DevToolsMessage> {
-    const id = ++this.#lastId;
-    const { promise, resolve } = Promise.withResolvers<DevToolsMessage>();
-    this.#waiting.set(id, resolve);
-    this.#socket.send(JSON.stringify({ id, method, params }));
-    const message = await promise;
-    if (message.error !== undefined) throw new Error(`${method}: ${message.error.message}`);
-    return message;
+  send(method: string, params: object = {}): Promise<DevToolsMessage> {
+    return this.#browser.send(method, params, this.#session);
   }
 
   /** Evaluates an expression in the page. */
@@ -172,10 +151,7 @@ export class ControlledPage {
   }
 
   #take(message: DevToolsMessage): void {
-    if (message.id !== undefined) {
-      this.#waiting.get(message.id)?.(message);
-      this.#waiting.delete(message.id);
-    } else if (message.method === "Log.entryAdded" && message.params?.entry?.level === "error") {
+    if (message.method === "Log.entryAdded" && message.params?.entry?.level === "error") {
       this.problems.push(`${message.params.entry.text} ${message.params.entry.url ?? ""}`);
     } else if (message.method === "Runtime.exceptionThrown") {
       this.problems.push(JSON.stringify(message.params));
@@ -186,20 +162,6 @@ export class ControlledPage {
 /** How long a page lives: as long as a test, whose context this is, or as a program that ends the page itself. */
 interface Lifetime {
   onTestFinished(end: () => Promise<void>): void;
-}
-
-interface DevToolsMessage {
-  readonly id?: number;
-  readonly method?: string;
-  readonly error?: { readonly message: string };
-  readonly result?: {
-    readonly data?: string;
-    readonly result?: { readonly value?: string | number | boolean };
-    readonly exceptionDetails?: object;
-  };
-  readonly params?: {
-    readonly entry?: { readonly level: string; readonly text: string; readonly url?: string };
-  };
 }
 
 /** Chromium opens WebSockets also while it pretends to be offline: these go to a port where nobody listens. */
@@ -214,21 +176,3 @@ const patienceMs = 30_000;
 const untilMs = 2 * patienceMs;
 const stepMs = 50;
 const tabsMax = 50;
-
-/** The port that Chromium chose, which it writes into a file of its profile. */
-async function portOf(profile: string): Promise<string> {
-  const file = join(profile, "DevToolsActivePort");
-  for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += stepMs) {
-    const [port = ""] = existsSync(file) ? readFileSync(file, "utf8").split("\n") : [];
-    if (port !== "") return port;
-    await pause(stepMs);
-  }
-  throw new Error("Chromium didn't start");
-}
-
-async function end(browser: ChildProcess): Promise<void> {
-  if (browser.pid === undefined || browser.exitCode !== null) return;
-  const ended = once(browser, "exit");
-  process.kill(-browser.pid, "SIGKILL");
-  await ended;
-}

@@ -39,10 +39,13 @@ export class SdkClient {
     options: Partial<Options>,
     Build: typeof Centrifuge = Centrifuge,
   ) {
-    // A tenth of the SDK's own delays: no test is about them.
+    // A tenth of the SDK's own delays: no test is about them. And it waits as long as a test does: its own 5 s for an answer,
+    // and 10 s for a ping, a busy machine sometimes needs for a hundred subscribes.
     this.client = new Build(address, {
       minReconnectDelay: 50,
       maxReconnectDelay: 500,
+      timeout: 60_000,
+      maxServerPingDelay: 60_000,
       ...options,
     });
     this.serverSide = new ServerSubscriptionEvents(this.client);

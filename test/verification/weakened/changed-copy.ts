@@ -11,14 +11,14 @@ export type Change = Pick<Protection, "name" | "file" | "code" | "weakened">;
 export const bundled = ["src", "workers", "public", "wrangler.toml", "package.json"];
 
 /**
- * Copies parts of the repository with one change, lets them be used, and removes the copy.
+ * Copies parts of the repository with one change or several, lets them be used, and removes the copy.
  *
  * @param parts files and folders, from the repository's root
  * @param use   takes the path of the copy
  * @throws if the code doesn't occur in its file exactly once
  */
 export function withChangedCopy<Result>(
-  change: Change,
+  change: Change | readonly Change[],
   parts: readonly string[],
   use: (folder: string) => Result,
 ): Result {
@@ -27,8 +27,10 @@ export function withChangedCopy<Result>(
     for (const part of parts)
       cpSync(join(packageRoot, part), join(folder, part), { recursive: true });
     symlinkSync(join(packageRoot, "node_modules"), join(folder, "node_modules"));
-    const file = join(folder, change.file);
-    writeFileSync(file, changed(readFileSync(file, "utf8"), change));
+    for (const each of "file" in change ? [change] : change) {
+      const file = join(folder, each.file);
+      writeFileSync(file, changed(readFileSync(file, "utf8"), each));
+    }
     return use(folder);
   } finally {
     rmSync(folder, { recursive: true });

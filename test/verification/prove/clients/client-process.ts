@@ -143,7 +143,7 @@ function sum(numbers: readonly number[]): number {
 /** How many subscribers connect at once: not so many that a busy machine answers them too late, and they try again. */
 const atATime = 8;
 /** How long the subscribers have to become subscribed. */
-const replyTimeoutMs = 120_000;
+const replyTimeoutMs = 240_000;
 
 process.on("message", (order: Order) => {
   void answer(order).then((answered) => process.send?.(answered));

@@ -11,7 +11,7 @@ export class Clients {
   /** The last order; orders are carried out one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves when every subscriber has been subscribed once. Rejects when the plan is invalid, or after two minutes. */
+  /** Resolves when every subscriber has been subscribed once. Rejects when the plan is invalid, or after four minutes. */
   static async start(plan: ClientsPlan): Promise<Clients> {
     const clients = new Clients();
     try {
@@ -39,7 +39,7 @@ export class Clients {
 
   /**
    * Stops publishing and leaving. Resolves when all publishes are answered or given up and every subscriber is
-   * subscribed to all its channels; rejects when one failed, or after two minutes, and then names the subscribers that
+   * subscribed to all its channels; rejects when one failed, or after four minutes, and then names the subscribers that
    * aren't.
    */
   async settle(): Promise<void> {
