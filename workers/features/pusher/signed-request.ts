@@ -63,7 +63,8 @@ export const signed: MiddlewareHandler<AppEnv> = async (context, next) => {
 
 /** Refuses a request, and leaves the reason for the log; whoever has signed rightly gets it, too. */
 export function refuse(context: Context<AppEnv>, status: number, reason: string): Response {
-  context.set("refusal", { rule: status === 401 ? "PU10" : "PU11", reason });
+  const rule = status === 401 ? "PU10" : "PU11";
+  context.set("refusal", { refused: "pusher", rule, reason });
   return respondText(status, reason);
 }
 

@@ -87,7 +87,7 @@ async function handOver(
 
 /** Accepts the socket of a client, to tell it why it is refused. */
 function refusing(context: Context<AppEnv>, code: number, message: string): Response {
-  context.set("refusal", { rule: "PU1", reason: message, code });
+  context.set("refusal", { refused: "pusher", rule: "PU1", reason: message, code });
   const { 0: client, 1: edge } = new WebSocketPair();
   edge.accept();
   edge.send(errorFrame(code, message));
