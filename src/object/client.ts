@@ -1,4 +1,6 @@
 import { limits } from "../limits.ts";
+import { utf8Fits } from "../protocol/bytes.ts";
+import type { Message } from "../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
@@ -10,7 +12,7 @@ import type { Session } from "../session/session.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { elapsed } from "../moment.ts";
 import { FrameQueue, type WaitingFrames } from "./frame-queue.ts";
-import { incomingFrame } from "./incoming-frame.ts";
+import { takeForSignatures, verifyTracks } from "./key-signatures.ts";
 import type { Platform, Verifier } from "./platform.ts";
 
 /**
@@ -353,6 +355,26 @@ interface ClientConnection extends Connection {
   gone(): void;
 }
 
+/** A WebSocket message as codecs take it. */
+type IncomingFrame =
+  | { readonly outcome: "frame"; readonly frame: Message }
+  | { readonly outcome: "too-large" };
+
+/** Takes a WebSocket message of at most `limits.frameBytesMax` bytes. */
+function incomingFrame(message: string | ArrayBuffer | Uint8Array): IncomingFrame {
+  if (typeof message === "string") {
+    return utf8Fits(message, limits.frameBytesMax)
+      ? { outcome: "frame", frame: message }
+      : { outcome: "too-large" };
+  }
+  return message.byteLength > limits.frameBytesMax
+    ? { outcome: "too-large" }
+    : {
+        outcome: "frame",
+        frame: message instanceof Uint8Array ? message : new Uint8Array(message),
+      };
+}
+
 /** Whether a command carries a token; the tokens that a client may have verified are counted by this. */
 function carriesToken(command: Command): boolean {
   switch (command.method) {
@@ -379,30 +401,6 @@ function tracksKeys(
   command: Command,
 ): command is Command & { readonly method: "sub_refresh"; readonly request: SubRefreshRequest } {
   return command.method === "sub_refresh" && command.request.type === subRefreshTypes.track;
-}
-
-/** Takes as many tokens as the signatures cost; false if the client sends too many. */
-function takeForSignatures(
-  bucket: TokenBucket,
-  { length }: SubRefreshRequest["track"],
-  nowMs: number,
-): boolean {
-  for (let left = length; left > 0; left -= limits.signaturesPerToken)
-    if (bucket.spend(nowMs) !== "granted") return false;
-  return true;
-}
-
-/** Verifies signatures for the session's user, who isn't known before the connect is answered. */
-function verifyTracks(
-  session: Session,
-  { channel, track }: SubRefreshRequest,
-  verifier: Verifier,
-  nowMs: number,
-  done: (tokens: VerifiedTokens) => void,
-): void {
-  if (!session.hasConnected || session.connecting)
-    done({ tracks: track.map(() => ({ outcome: "unavailable" })) });
-  else verifier.tracks(track, session.user, channel, nowMs, (tracks) => done({ tracks }));
 }
 
 /** Verifies the token of a command. It takes time, and so happens before the session, which takes none. */
