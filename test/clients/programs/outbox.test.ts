@@ -103,8 +103,8 @@ function killRuntime(): void {
 }
 
 describe.runIf(programs !== undefined)("dormouse outbox", () => {
-  it("[I1] [O3] [H5] publishes 10,000 rows once and in order, while it, the server and the database are killed", async () => {
-    const [partitions, all, chunk] = [4, 10_000, 500];
+  it("[I1] [O3] [H5] publishes 4,800 rows once and in order, while it, the server and the database are killed", async () => {
+    const [partitions, all, chunk] = [4, 4_800, 240];
     const options = ["--num-partitions", String(partitions), ...notifies];
     const address = `ws://127.0.0.1:${server.port}/connection/websocket`;
     const client = new SdkClient(address, { token: signToken({ sub: "listener" }) });
@@ -132,7 +132,7 @@ describe.runIf(programs !== undefined)("dormouse outbox", () => {
       [3, [10, killProcess]],
       [6, [30, killDatabase]],
       [9, [20, killServer]],
-      [12, [60, killProcess]],
+      [12, [40, killProcess]],
       [14, [40, killRuntime]],
       [17, [5, killBoth]],
     ]);

@@ -26,25 +26,39 @@ export async function debianFolder(
 
 /** Leaves the folder empty without packages. */
 async function unpack(folder: string, packages: readonly string[], kept: RegExp): Promise<void> {
-  const lists = mkdtempSync(join(tmpdir(), "dormouse-lists-"));
+  const options = await (listed ??= list());
+  const downloads = mkdtempSync(join(tmpdir(), "dormouse-packages-"));
   try {
-    // Lists of its own, because those of the machine may be missing or old, and none of what the machine has installed.
-    mkdirSync(join(lists, "cache", "archives", "partial"), { recursive: true });
-    mkdirSync(join(lists, "lists", "partial"), { recursive: true });
-    const options = [
-      `Dir::State=${lists}`,
-      `Dir::Cache=${join(lists, "cache")}`,
-      "Dir::State::status=/dev/null",
-      "APT::Sandbox::User=",
-    ].flatMap((option) => ["-o", option]);
-    await run("apt-get", [...options, "--quiet", "update"]);
     const names = neededBy(packages, options).filter((name) => kept.test(name));
-    if (names.length > 0) await run("apt-get", [...options, "download", ...names], { cwd: lists });
-    for (const file of readdirSync(lists).filter((name) => name.endsWith(".deb")))
-      await run("dpkg-deb", ["--extract", join(lists, file), folder]);
+    const download = [...options, "download", ...names];
+    if (names.length > 0) await run("apt-get", download, { cwd: downloads });
+    for (const file of readdirSync(downloads))
+      await run("dpkg-deb", ["--extract", join(downloads, file), folder]);
   } finally {
-    rmSync(lists, { recursive: true });
+    rmSync(downloads, { recursive: true });
   }
+}
+
+/** The options of {@link list}, which this process calls once. */
+let listed: Promise<readonly string[]> | undefined;
+
+/**
+ * Downloads the lists of all packages, and gives the options with which `apt-get` reads them until this process ends. They
+ * are its own, because those of the machine may be missing or old, without what the machine has installed.
+ */
+async function list(): Promise<readonly string[]> {
+  const lists = mkdtempSync(join(tmpdir(), "dormouse-lists-"));
+  process.once("exit", () => rmSync(lists, { recursive: true }));
+  mkdirSync(join(lists, "cache", "archives", "partial"), { recursive: true });
+  mkdirSync(join(lists, "lists", "partial"), { recursive: true });
+  const options = [
+    `Dir::State=${lists}`,
+    `Dir::Cache=${join(lists, "cache")}`,
+    "Dir::State::status=/dev/null",
+    "APT::Sandbox::User=",
+  ].flatMap((option) => ["-o", option]);
+  await run("apt-get", [...options, "--quiet", "update"]);
+  return options;
 }
 
 /** The packages, with all those that they need; none if the distribution lacks one. */

@@ -59,7 +59,8 @@ async function install(folder: string): Promise<void> {
   const pip = ["-m", "pip", "--disable-pip-version-check"];
   const python = interpreterOf(folder);
   // Without dependencies, so that every version is pinned; the check finds missing ones.
-  await run(python, [...pip, "install", "--quiet", "--no-deps", "-r", requirements]);
+  const options = ["--quiet", "--no-deps", "--no-compile", "-r", requirements];
+  await run(python, [...pip, "install", ...options]);
   await run(python, [...pip, "check"]);
 }
 

@@ -11,7 +11,7 @@ import type { Wire } from "../sockets/wire.ts";
 
 const config = {
   // Clients on streams have to post their pongs within an interval, also while many tests run beside each other.
-  client: { ping_interval: "3s", expired_close_delay: "1s", expired_sub_close_delay: "1s" },
+  client: { ping_interval: "3s", expired_close_delay: "3s", expired_sub_close_delay: "3s" },
   http_stream: { enabled: true },
   sse: { enabled: true },
   rpc: { ping: { enabled: true } },

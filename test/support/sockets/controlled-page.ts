@@ -65,13 +65,13 @@ export class ControlledPage {
     throw new Error(`${selector} never had the text ${JSON.stringify(text)}, but: ${seen}`);
   }
 
-  /** Waits until an expression is true, looking at it before each frame that the browser draws. */
+  /** Waits until an expression is true, looking at it often. A look at each frame would have the browser draw all of them. */
   async until(expression: string): Promise<void> {
     const isTrue = await this.evaluate(`new Promise((resolve) => {
       const look = () => {
         if (${expression}) resolve(true);
         else if (performance.now() - begun > ${untilMs}) resolve(false);
-        else requestAnimationFrame(look);
+        else setTimeout(look, ${lookMs});
       };
       const begun = performance.now();
       look();
@@ -136,12 +136,19 @@ export class ControlledPage {
     await this.send("Emulation.setDeviceMetricsOverride", size);
   }
 
-  /** The faults of the page that axe finds: a line for each rule and element. */
-  async accessibilityProblems(): Promise<string> {
+  /**
+   * The faults of the page that axe finds: a line for each rule and element.
+   *
+   * @param rules those that are looked at, where others have been before; absent for all
+   */
+  async accessibilityProblems(rules?: readonly string[]): Promise<string> {
     if ((await this.evaluate("typeof axe")) === "undefined") await this.evaluate(axe.source);
     const lines =
       "violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))";
-    return this.evaluate(`axe.run(document).then(({ violations }) => ${lines}.join("\\n"))`);
+    const only = rules === undefined ? {} : { runOnly: rules };
+    return this.evaluate(
+      `axe.run(document, ${JSON.stringify(only)}).then(({ violations }) => ${lines}.join("\\n"))`,
+    );
   }
 
   /** Writes what the page looks like into a file. */
@@ -175,4 +182,5 @@ const patienceMs = 30_000;
 /** Official clients wait up to 20 s before they connect anew. */
 const untilMs = 2 * patienceMs;
 const stepMs = 50;
+const lookMs = 20;
 const tabsMax = 50;
