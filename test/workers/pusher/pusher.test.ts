@@ -42,7 +42,10 @@ async function request(body: string, changes: Record<string, string> = {}): Prom
     requestText("POST", "/apps/shop/events", Object.entries(parameters)),
   );
   const query = new URLSearchParams({ auth_signature: signature, ...parameters, ...changes });
-  return exports.default.fetch(address(`/apps/shop/events?${query}`), { method: "POST", body });
+  return exports.default.fetch(address(`/apps/shop/events?${query.toString()}`), {
+    method: "POST",
+    body,
+  });
 }
 
 const event = JSON.stringify({ name: "order", channel: "orders", data: "{}" });

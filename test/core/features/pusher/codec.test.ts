@@ -52,10 +52,8 @@ describe("frames of clients", () => {
   });
 
   it("[PU8] ask for the newest publication of cache channels alone", () => {
-    const subscribe = (channel: string) =>
-      commands({ event: "pusher:subscribe", data: { channel } });
-    expect(subscribe("cache-a")).toMatchObject([{ request: { newest: true } }]);
-    expect(subscribe("a")[0]).not.toHaveProperty("request.newest");
+    expect(subscribed("cache-a")).toMatchObject([{ request: { newest: true } }]);
+    expect(subscribed("a")[0]).not.toHaveProperty("request.newest");
   });
 
   it("[PU1] are answered where the platform doesn't know the bytes of a ping, and pongs are not", () => {
@@ -75,13 +73,12 @@ describe("frames of the server", () => {
     client: "c",
     chanInfo: trustedJsonText(`{"user_id":"7","user_info":{"a":1}}`),
   };
-  const event = (text: string) => ({ data: payloadOfText(text), offset: 1, tags: { event: "e" } });
 
   it.each([
     [`{"id":1}`, `{"event":"e","channel":"a","data":"{\\"id\\":1}"}`],
     ["plain", `{"event":"e","channel":"a","data":"plain"}`],
   ])("[PU2] carry the text %s of an event", (text, frame) => {
-    const push = { type: "publication", channel: "shop:a", publication: event(text) } as const;
+    const push = { type: "publication", channel: "shop:a", publication: eventOf(text) } as const;
     expect(codec.encodePush(push)).toBe(frame);
   });
 
@@ -150,3 +147,13 @@ describe("[PU3] a publication with an exception", () => {
     expect(frame).not.toContain("except");
   });
 });
+
+/** The commands of a subscribe. */
+function subscribed(channel: string): readonly object[] {
+  return commands({ event: "pusher:subscribe", data: { channel } });
+}
+
+/** The publication of an event. */
+function eventOf(text: string) {
+  return { data: payloadOfText(text), offset: 1, tags: { event: "e" } };
+}
