@@ -14,6 +14,7 @@ const files = {
   Connections: "src/session-limits.ts",
   "Tokens and keys": "src/access-limits.ts",
   Users: "src/user-limits.ts",
+  "Changes of publications": "src/features/changes/limits.ts",
   Console: "src/features/console/limits.ts",
   Cursors: "src/features/cursors/limits.ts",
   Doctor: "cli/doctor/limits.ts",

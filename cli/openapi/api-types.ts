@@ -22,9 +22,9 @@ export function apiTypes(): ReadonlyMap<string, string> {
   };
   const rows = methods.map((name) => {
     const [request, result] = [`${pascal(name)}Request`, `${pascal(name)}Result`];
-    const isInspection = name === "why" || name === "inspect";
-    place(request, isInspection ? "api-inspections.ts" : "api-requests.ts");
-    place(result, isInspection ? "api-inspections.ts" : "api-results.ts");
+    const own = ownFiles.get(name);
+    place(request, own ?? "api-requests.ts");
+    place(result, own ?? "api-results.ts");
     return { name, request, result };
   });
   const files = Map.groupBy(placed.keys(), (name) => placed.get(name) ?? "");
@@ -64,6 +64,14 @@ export function apiTypes(): ReadonlyMap<string, string> {
     ...texts,
   ]);
 }
+
+/** The files of methods whose types would make the files of all others too long. */
+const ownFiles: ReadonlyMap<string, string> = new Map([
+  ["why", "api-inspections.ts"],
+  ["inspect", "api-inspections.ts"],
+  ["update_publication", "api-changes.ts"],
+  ["delete_publication", "api-changes.ts"],
+]);
 
 const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";
 

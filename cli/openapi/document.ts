@@ -5,6 +5,7 @@ import { limits } from "../../src/limits.ts";
 import { version } from "../../src/version.ts";
 import { batchOperation, batchSchemas, legacyOperation } from "./batches.ts";
 import { channelMethods } from "./channel-methods.ts";
+import { changeMethods } from "./change-methods.ts";
 import { cursorMessages, cursorMethods } from "./cursor-methods.ts";
 import { inspectionMessages } from "./inspection-messages.ts";
 import { inspectionMethods } from "./inspection-methods.ts";
@@ -26,6 +27,7 @@ export const methodNotes: MethodNotes = {
   ...questionMethods,
   ...inspectionMethods,
   ...mapMethods,
+  ...changeMethods,
   ...cursorMethods,
 };
 

@@ -10,6 +10,7 @@ import * as rates from "../../src/config/rate-limit.ts";
 import * as tokens from "../../src/config/token-options.ts";
 import * as transports from "../../src/config/transports.ts";
 import * as consoles from "../../src/features/console/config.ts";
+import * as changes from "../../src/features/changes/config.ts";
 import * as cursors from "../../src/features/cursors/config.ts";
 import * as events from "../../src/features/events/config.ts";
 import * as backends from "../../src/features/hooks/backends.ts";
@@ -43,6 +44,7 @@ const files: Readonly<Record<string, object>> = {
   "src/config/token-options.ts": tokens,
   "src/config/transports.ts": transports,
   "src/features/console/config.ts": consoles,
+  "src/features/changes/config.ts": changes,
   "src/features/cursors/config.ts": cursors,
   "src/features/events/config.ts": events,
   "src/features/hooks/backends.ts": backends,

@@ -5,10 +5,11 @@ import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { PublishOutcome } from "./channel-outcomes.ts";
+import type { PublicationStore } from "./publication-store.ts";
 import type { History, HistoryOutcome } from "./history.ts";
 import type { Relay } from "./relay.ts";
 import type { Sql } from "../sql.ts";
-import type { ChannelKeys, KeyedStream } from "./keyed-stream.ts";
+import type { ChannelKeys, KeyedChannel, KeyedStream } from "./keyed-stream.ts";
 
 /**
  * What a feature does on one channel. The channel asks its parts, in their order, about what isn't the stream's: the
@@ -67,6 +68,10 @@ export interface PartedChannel {
   readonly isHeld: boolean;
   /** The publications that can be read. */
   readonly stored: Pick<History, "readable" | "find" | "labels" | "timeOf" | "oldestRow">;
+  /** Writes publications, and gives stored ones other contents, in one transaction. */
+  readonly store: Pick<PublicationStore, "firstResult" | "append" | "amend">;
+  /** Collects a publication that was stored. */
+  readonly published: KeyedChannel["published"];
   /** The top of the stream, also of one that has ended; undefined without one. Never makes a stream. */
   readonly top: StreamPosition | undefined;
   /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */

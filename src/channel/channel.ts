@@ -55,7 +55,7 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly #recoveryLimit: number;
   readonly #recoveryBytesMax: number;
   readonly #pageBytesMax: number;
-  readonly #store: PublicationStore;
+  readonly store: PublicationStore;
   readonly #history: History;
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
@@ -81,7 +81,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     const opened = openStream(setup, kind);
     this.#history = opened.history;
     this.#idempotency = opened.idempotency;
-    this.#store = opened.store;
+    this.store = opened.store;
     const checks = {
       intervalMs: setup.followersCheckMs ?? Math.max(opened.options.metaTtlMs, checkIntervalMinMs),
       history: this.#history,
@@ -100,7 +100,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.keys = opened.keys?.begin({
       channel: this,
       history: this.#history,
-      publications: this.#store,
+      publications: this.store,
       counts: setup.counts,
     });
     this.parts = setup.features?.partsOf(this, setup) ?? [];
@@ -159,7 +159,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     this.deleteExpired(nowMs);
     const key = request.idempotencyKey;
     const withHistory = this.#history.enabled && !request.skipHistory;
-    const first = this.#store.firstResult(key, nowMs);
+    const first = this.store.firstResult(key, nowMs);
     if (first !== undefined) return this.#suppressed("repeated", first);
     if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
     if (request.version > 0n) {
@@ -214,7 +214,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     if (!this.#history.enabled || this.keys !== undefined) return "not-available";
     this.deleteExpired(nowMs);
     if (this.#history.epoch === undefined) return "removed";
-    this.#store.remove(nowMs);
+    this.store.remove(nowMs);
     this.relay.append({ type: "removed" }, this.top);
     return "removed";
   }
@@ -366,7 +366,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     if (historyEnds === undefined || nowMs < historyEnds || this.hub.size > 0) return;
     this.relay.checkFollowers(historyEnds);
     if (this.relay.size > 0 || this.keys?.isEmpty === false) return;
-    this.#store.forget(nowMs, () => this.keys?.forget());
+    this.store.forget(nowMs, () => this.keys?.forget());
     // No gateway is called. But the entry takes a number, so that a late call can't take a gateway back to this stream
     // (rule L1).
     this.relay.append({ type: "removed" }, undefined);
@@ -374,8 +374,8 @@ export class Channel implements KeyedChannel, PartedChannel {
 
   /** See {@link KeyedChannel}: tells the subscribers, here and on gateways. */
   restart(nowMs: number, renewed?: () => void): void {
-    if (renewed !== undefined) this.#store.renew(nowMs, renewed);
-    else this.#store.forget(nowMs, () => this.#history.position(nowMs));
+    if (renewed !== undefined) this.store.renew(nowMs, renewed);
+    else this.store.forget(nowMs, () => this.#history.position(nowMs));
     this.relay.append({ type: "removed" }, this.top);
     this.hub.insufficientState();
   }
@@ -416,7 +416,7 @@ export class Channel implements KeyedChannel, PartedChannel {
     apiKey: string,
   ): PublishOutcome {
     const entry = entryOf(request, info);
-    const position = this.#store.append(entry, nowMs);
+    const position = this.store.append(entry, nowMs);
     if (position === undefined) return { outcome: "too-many-keys" };
     const publication = livePublication(request, info, position, this.options);
     this.published(publication, entry, position, { info, apiKey, nowMs });

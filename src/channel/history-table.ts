@@ -1,5 +1,10 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
-import { columnsOf, parseStoredTags, readColumns } from "../protocol/publication-columns.ts";
+import {
+  columnsOf,
+  parseStoredTags,
+  type PublicationColumns,
+  readColumns,
+} from "../protocol/publication-columns.ts";
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
@@ -48,6 +53,12 @@ export class HistoryTable {
       this.#tables.upsertPublication,
       ...insertValues(entry, stream, stream.top % this.#size, this.#ring),
     );
+  }
+
+  /** Gives the publication at an offset other contents, if the ring still has it: one row written. */
+  amend(offset: number, contents: PublicationColumns): void {
+    const slot = offset % this.#size;
+    this.#sql.run(this.#tables.amend, ...columnsOf(contents), slot, offset);
   }
 
   /** Deletes all publications. `stream` is the stream without them, which may have another epoch. */
@@ -314,6 +325,7 @@ function statements(ring: RingTable) {
       version_epoch = excluded.version_epoch, idempotency_key = excluded.idempotency_key,
       delta = excluded.delta, tags = excluded.tags, info = excluded.info, data = excluded.data
       ${isKeyed ? ", key = excluded.key, removed = excluded.removed, score = excluded.score" : ""}`,
+    amend: `UPDATE ${ring} SET tags = ?, info = ?, data = ? WHERE slot = ? AND offset = ?`,
     readOldestFirst: `SELECT ${read} ${between} ORDER BY slot`,
     readNewestFirst: `SELECT ${read} ${between} ORDER BY slot DESC`,
     readSized: `SELECT ${read}, ${rowBytes} AS bytes ${between} ORDER BY slot`,

@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
+import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { Sql } from "../sql.ts";
 import {
   type HistoryEntry,
@@ -191,6 +192,12 @@ export class History {
   /** Reads who published at these offsets, both included, and with which tags: oldest first. */
   labels(first: number, last: number): readonly PublicationLabels[] {
     return first > last ? [] : this.#table.labels({ first, last });
+  }
+
+  /** Gives the publication at an offset other contents, if its row is in the ring: one row written. */
+  amend(offset: number, contents: PublicationColumns): void {
+    this.#recent.clear();
+    this.#table.amend(offset, contents);
   }
 
   /** The epoch of the stream; undefined without a stream. Never makes a stream. */

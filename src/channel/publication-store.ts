@@ -2,6 +2,7 @@ import type { StreamPosition } from "../protocol/publication.ts";
 import type { Sql } from "../sql.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
+import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { FirstResult, Idempotency } from "./idempotency.ts";
 
 /**
@@ -56,6 +57,11 @@ export class PublicationStore {
       this.#idempotency.addRingKey(entry.idempotencyKey, position.offset, nowMs);
     }
     return position;
+  }
+
+  /** Gives the publication at an offset other contents: one row written, or none if it isn't kept any more. */
+  amend(offset: number, contents: PublicationColumns): void {
+    this.#history.amend(offset, contents);
   }
 
   /** As {@link append}, of a publication without a row: its key outlives the instance in a row of its own (rule I2). */

@@ -28,6 +28,7 @@ import { events as allEvents } from "./events/feature.ts";
 import { metrics } from "./metrics/feature.ts";
 import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
+import { changes as allChanges } from "./changes/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
 import { pusher } from "./pusher/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
@@ -36,11 +37,14 @@ import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
  * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
  * conditions themselves, because bundlers fold nothing else.
  */
+declare const DORMOUSE_WITHOUT_CHANGES: true | undefined;
 declare const DORMOUSE_WITHOUT_CURSORS: true | undefined;
 declare const DORMOUSE_WITHOUT_EVENTS: true | undefined;
 declare const DORMOUSE_WITHOUT_MAPS: true | undefined;
 declare const DORMOUSE_WITHOUT_SHARED_POLLS: true | undefined;
 
+const changes: Partial<typeof allChanges> =
+  typeof DORMOUSE_WITHOUT_CHANGES === "undefined" ? allChanges : {};
 const cursors: Partial<typeof allCursors> =
   typeof DORMOUSE_WITHOUT_CURSORS === "undefined" ? allCursors : {};
 const events: Partial<typeof allEvents> =
@@ -67,6 +71,7 @@ const features: readonly Feature[] = [
   maps,
   presence,
   sharedPolls,
+  changes,
   cursors,
   receipts,
   pusher,
@@ -77,6 +82,7 @@ export const operations: OperationRows = Object.assign(
   {},
   kernelOperations,
   why.operations,
+  changes.operations,
   maps.operations,
   sharedPolls.operations,
   cursors.operations,
@@ -87,12 +93,14 @@ export const operations: OperationRows = Object.assign(
 export const featureMethods: FeatureMethods = Object.assign(
   {},
   why.methods,
+  changes.methods,
   maps.methods,
   sharedPolls.methods,
   cursors.methods,
 );
 
 type FeatureMethods = typeof why.methods &
+  typeof allChanges.methods &
   typeof allMaps.methods &
   typeof allSharedPolls.methods &
   typeof allCursors.methods;
@@ -107,6 +115,11 @@ export const subscriptionTypes: SubscriptionTypes = {
 /** The streams whose publications are changes of keys. */
 export function keyedStreamOf(options: ChannelOptions): KeyedStream | undefined {
   return maps.keyedStreamOf?.(options);
+}
+
+/** Whether publications of such channels get other contents after they were read. */
+export function amendsPublications(options: ChannelOptions | undefined): boolean {
+  return options?.changes !== undefined;
 }
 
 export function featuredChannels(config: Config): FeaturedChannels {
@@ -185,6 +198,7 @@ export function leftOutProblems({ channel, events: told }: Config): readonly str
     ["MAPS", 'subscription_type "map"', maps, () => hasType("map")],
     ["SHARED_POLLS", 'subscription_type "shared_poll"', sharedPolls, () => hasType("shared_poll")],
     ["EVENTS", "events", events, () => told !== undefined],
+    ["CHANGES", "allow_change", changes, () => some((options) => options.changes !== undefined)],
     ["CURSORS", "cursors", cursors, () => some((options) => options.cursors !== undefined)],
   ] as const;
   return asked.flatMap(([name, option, { operations: rows }, isAsked]) =>

@@ -28,6 +28,7 @@ import {
 } from "../config/token-options.ts";
 import { swaggerOptions, transportOptions } from "../config/transports.ts";
 import { consoleOptions } from "./console/config.ts";
+import { changeOptions } from "./changes/config.ts";
 import { noticeOptions, readerOptions } from "./cursors/config.ts";
 import { eventOptions } from "./events/config.ts";
 import {
@@ -268,6 +269,7 @@ export const channelOptions = {
   },
   ...permissionOptions,
   ...channelHookOptions,
+  ...changeOptions,
   /** How far each user has read: see [Options of cursors](configuration.md#options-of-cursors). */
   cursors: { is: "section", own: true, of: { ...noticeOptions, ...readerOptions } },
   ...channelPlacementOptions,

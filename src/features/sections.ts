@@ -20,6 +20,7 @@ import {
   neededConsoleSecrets,
   readConsoleSection,
 } from "./console/config.ts";
+import { checkChanges, readChanges } from "./changes/config.ts";
 import { checkCursors, readCursors } from "./cursors/config.ts";
 import { checkReceipts, openedReceipts, receiptsType } from "./cursors/receipts/config.ts";
 import { checkEvents, eventTargets, readEventsSection } from "./events/config.ts";
@@ -83,10 +84,11 @@ export function channelFeatures(
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
     types: channelTypes,
-    options: [readChannelHooks, readCursors],
+    options: [readChannelHooks, readChanges, readCursors],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
     checks: [
       checkPresencePrefixes,
+      checkChanges,
       (sections, channel) => checkCursors(sections, channel, events),
       checkReceipts,
     ],

@@ -11,6 +11,8 @@ export interface FollowerGateway<Followed> {
   readonly hubSetup?: (channel: string) => HubSetup;
   /** How many missed publications of a channel are too many; absent where that is the same for all channels. */
   readonly recoveryLimit?: (channel: string) => number;
+  /** Whether publications of a channel get other contents after they were read; absent where none does. */
+  readonly amends?: (channel: string) => boolean;
   /** Hears of what the gateway takes; absent where nobody does. */
   readonly batches?: BatchObserver;
   /** Counts the memory of subscriptions, pending ones included (rule G7). */

@@ -259,13 +259,15 @@ export class Follower {
   }
 
   #newPending(): PendingSubscribes {
-    this.#replayBuffer ??= new ReplayBuffer();
     const { client, recoveryLimit } = this.#gateway;
+    const amends = this.#gateway.amends?.(this.channel) === true;
+    this.#replayBuffer ??= new ReplayBuffer(amends);
     const recoveryMaxPublicationLimit =
       recoveryLimit?.(this.channel) ?? client.recoveryMaxPublicationLimit;
     return new PendingSubscribes(
       { ...client, recoveryMaxPublicationLimit },
       {
+        amends,
         replayBuffer: this.#replayBuffer,
         position: () => this.#cursor?.position,
         ask: (requests) => this.#gateway.request(this.channel, requests),

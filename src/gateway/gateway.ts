@@ -62,6 +62,7 @@ export interface GatewaySetup {
   readonly joins?: (channel: string, send: TakeJoin) => TakeJoin;
   /** The kinds of channels' streams; absent if no feature has one. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
+  readonly amends?: (options: ChannelOptions | undefined) => boolean;
 }
 
 /**
@@ -100,6 +101,7 @@ export class Gateway implements Channels {
       client: setup.config.client,
       hubSetup: (channel) => this.#hubSetup(channel),
       recoveryLimit: (channel) => this.#recoveryLimit(channel),
+      amends: (channel) => setup.amends?.(this.optionsOf(channel)) === true,
       ...(setup.batches && { batches: setup.batches }),
       memory: this.#memory,
       request: (channel, requests) => this.#requestAll(channel, requests),

@@ -106,6 +106,7 @@ export class PendingSubscribes {
    * gateway has a cursor, {@link decide} finds the subscribes that need its result.
    */
   prefetch(): readonly PendingRequest[] {
+    if (this.#host.amends) return [];
     for (const { options } of this.#waiting) {
       if (!options.positioned || options.since === undefined) continue;
       const { since, mode } = options;
@@ -215,11 +216,21 @@ export class PendingSubscribes {
       const isUsable = position !== undefined && sameStream(reply.position, position);
       if (isUsable && key === topKey) this.#readTop(read, reply);
       else if (key === topKey) this.#caughtUp(read);
-      else this.#finishRead(key, subscribes, isUsable ? reply : undefined);
+      else this.#finishRead(key, this.#answered(read), isUsable ? reply : undefined);
     } else if (reply.outcome === "unrecoverable") {
       if (key === topKey) this.#cannotCatchUp(read, position);
-      else this.#finishRead(key, subscribes, undefined);
+      else this.#finishRead(key, this.#answered(read), undefined);
     } else this.#failAll(subscribes, errorOf(reply));
+  }
+
+  /**
+   * The subscribes that the reply to a read answers. Where publications are amended it may have contents that were amended
+   * before the later ones asked: those need another read (rule ED11).
+   */
+  #answered({ subscribes, countAtRequest }: Read): readonly PendingSubscribe[] {
+    if (!this.#host.amends) return subscribes;
+    for (const later of subscribes.slice(countAtRequest)) this.#waiting.add(later);
+    return subscribes.slice(0, countAtRequest);
   }
 
   /**
@@ -368,6 +379,8 @@ export interface SubscribeAttempt {
 
 /** The part of the follower that pending subscribes need. */
 export interface PendingSubscribesHost {
+  /** Whether publications of the channel get other contents after they were read. */
+  readonly amends: boolean;
   readonly replayBuffer: ReplayBuffer;
   /** The position of the cursor; undefined without a cursor, and on a channel without history. */
   position(): StreamPosition | undefined;

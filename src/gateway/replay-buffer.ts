@@ -18,6 +18,15 @@ export class ReplayBuffer {
   /** Whether a read that is in flight may bring publications that were removed meanwhile. */
   #mayReadRemoved = false;
   readonly #shared = new SharedRun();
+  readonly #amends: boolean;
+
+  /**
+   * @param amends whether publications get other contents later: then it keeps for nobody what has come, and is there only
+   *               to join what comes during a read to what is read
+   */
+  constructor(amends = false) {
+    this.#amends = amends;
+  }
 
   /** The bytes of its publications. */
   get bytes(): number {
@@ -28,9 +37,9 @@ export class ReplayBuffer {
     return this.#start !== undefined;
   }
 
-  /** The newest publication since the start; undefined if there is none. */
+  /** The newest publication since the start; undefined if there is none that may be given to somebody. */
   get last(): Publication | undefined {
-    return this.#publications.at(-1);
+    return this.#amends ? undefined : this.#publications.at(-1);
   }
 
   /**
@@ -40,7 +49,7 @@ export class ReplayBuffer {
   open(offset: number, nowMs: number): void {
     if (this.#start !== undefined) return;
     this.#start = offset;
-    this.#endsAtMs = nowMs + limits.replayBufferMs;
+    this.#endsAtMs = this.#amends ? nowMs : nowMs + limits.replayBufferMs;
   }
 
   /** Drops all publications and takes no more. */
@@ -96,13 +105,14 @@ export class ReplayBuffer {
   merge(read: readonly Publication[]): readonly Publication[] | undefined {
     const start = this.#start;
     if (start === undefined) return undefined;
+    const meanwhile = this.#amends ? asRead(this.#publications, read) : this.#publications;
     const before = read.filter(({ offset }) => offset <= start);
     const first = before[0];
-    if (first === undefined) return this.#publications;
+    if (first === undefined) return meanwhile;
     // A publication that is missing in `read` would be missing in the buffer.
     if (first.offset + before.length - 1 !== start) return undefined;
-    const merged = [...before, ...this.#publications];
-    if (this.#mayReadRemoved) return merged;
+    const merged = [...before, ...meanwhile];
+    if (this.#mayReadRemoved || this.#amends) return merged;
     this.#start = first.offset - 1;
     this.#publications = [...merged];
     this.#bytes += before.reduce((sum, publication) => sum + publicationBytes(publication), 0);
@@ -112,7 +122,7 @@ export class ReplayBuffer {
 
   /** Every publication after an offset; undefined if the buffer begins after it or ends before it. */
   since(offset: number): readonly Publication[] | undefined {
-    if (this.#start === undefined || offset < this.#start) return undefined;
+    if (this.#amends || this.#start === undefined || offset < this.#start) return undefined;
     const skipped = offset - this.#start;
     if (skipped > this.#publications.length) return undefined;
     const read = (): readonly Publication[] => this.#publications.slice(skipped);
@@ -187,6 +197,15 @@ interface BufferHolder {
   readonly replayBufferBytes: number;
   dropReplayBuffer(): void;
   expireReplayBuffer(nowMs: number): void;
+}
+
+/** These publications, each as it was read if it was. */
+function asRead(
+  publications: readonly Publication[],
+  read: readonly Publication[],
+): readonly Publication[] {
+  const byOffset = new Map(read.map((one) => [one.offset, one]));
+  return publications.map((one) => byOffset.get(one.offset) ?? one);
 }
 
 /** A publication as it is in the history: without the epoch, which clients get with the first publication only. */

@@ -13,7 +13,7 @@ import { parseGatewayName, gatewayNode } from "../contract/object-names.ts";
 import { SessionRows } from "./session-rows.ts";
 import { ClientSockets } from "./client-sockets.ts";
 import { answerOf, type CallReply } from "./object-call.ts";
-import { gatewayParts, objectParts, keyedStreamOf } from "../features/index.ts";
+import { amendsPublications, gatewayParts, objectParts, keyedStreamOf } from "../features/index.ts";
 import type { ObjectBounds, ObjectPart, PartedGateway } from "./part.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
 import type { Platform } from "./platform.ts";
@@ -60,6 +60,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       ...partsOfSetup(this.parts, (part) => part.ofGateway),
       parts: ofGateway,
       keyedStreamOf,
+      amends: amendsPublications,
     });
     this.#gateway = gateway;
     const sessions = {

@@ -71,6 +71,12 @@ import type {
   ApiInspectRequest,
   ApiInspectResult,
 } from "./api-inspections.ts";
+import type {
+  ApiUpdatePublicationRequest,
+  ApiUpdatePublicationResult,
+  ApiDeletePublicationRequest,
+  ApiDeletePublicationResult,
+} from "./api-changes.ts";
 
 /** The request of each method of the HTTP API, in its names. */
 export interface ApiRequests {
@@ -96,6 +102,8 @@ export interface ApiRequests {
   readonly delete_user_status: ApiDeleteUserStatusRequest;
   readonly why: ApiWhyRequest;
   readonly inspect: ApiInspectRequest;
+  readonly update_publication: ApiUpdatePublicationRequest;
+  readonly delete_publication: ApiDeletePublicationRequest;
   readonly map_publish: ApiMapPublishRequest;
   readonly map_remove: ApiMapRemoveRequest;
   readonly map_append: ApiMapAppendRequest;
@@ -139,6 +147,8 @@ export interface ApiResults {
   readonly delete_user_status: object;
   readonly why: ApiWhyResult;
   readonly inspect: ApiInspectResult;
+  readonly update_publication: ApiUpdatePublicationResult;
+  readonly delete_publication: ApiDeletePublicationResult;
   readonly map_publish: ApiMapPublishResult;
   readonly map_remove: ApiMapRemoveResult;
   readonly map_append: ApiMapAppendResult;

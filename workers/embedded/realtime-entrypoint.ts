@@ -145,6 +145,18 @@ export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements Realtim
     return this.#carryOut("inspect", params);
   }
 
+  update_publication(
+    params: ApiRequests["update_publication"],
+  ): Promise<ApiResults["update_publication"]> {
+    return this.#carryOut("update_publication", params);
+  }
+
+  delete_publication(
+    params: ApiRequests["delete_publication"],
+  ): Promise<ApiResults["delete_publication"]> {
+    return this.#carryOut("delete_publication", params);
+  }
+
   map_publish(params: ApiRequests["map_publish"]): Promise<ApiResults["map_publish"]> {
     return this.#carryOut("map_publish", params);
   }

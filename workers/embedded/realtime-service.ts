@@ -83,6 +83,8 @@ const methodNames: Readonly<Record<MethodName, true>> = {
   delete_user_status: true,
   why: true,
   inspect: true,
+  update_publication: true,
+  delete_publication: true,
   map_publish: true,
   map_remove: true,
   map_append: true,

@@ -4,6 +4,7 @@ import type { RelayEntry } from "../../contract/relay-batch.ts";
 import type { RelayRequest } from "../../contract/relay-request.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
+import { isReadable } from "../../protocol/change-tags.ts";
 import { jsonOf } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
 import type { ClientInfo, StreamPosition } from "../../protocol/publication.ts";
@@ -219,7 +220,8 @@ export class ChannelCursors implements ChannelPart {
     for (let last = top; last >= first; last -= cursorLimits.unreadRowsAtOnce) {
       const from = Math.max(first, last - cursorLimits.unreadRowsAtOnce + 1);
       for (const { tags, publisher } of this.#channel.stored.labels(from, last))
-        if (publisher !== user && this.#filter?.matches(tags) !== false) count++;
+        if (publisher !== user && isReadable(tags) && this.#filter?.matches(tags) !== false)
+          count++;
       if (count > unreadMax) return { count: unreadMax, isCapped: true };
     }
     count += first - 1 - after;

@@ -64,6 +64,9 @@ export class MemoryHistory implements HistoryRows {
       this.#bytes -= this.#kept.shift()?.bytes ?? 0;
   }
 
+  /** The changes of a map stay as they are. */
+  amend(): void {}
+
   read(range: OffsetRange, reverse: boolean): Publication[] {
     const read = this.#at(range).map(({ publication }) => publication);
     return reverse ? read.toReversed() : read;

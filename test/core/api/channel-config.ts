@@ -23,6 +23,7 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
           name: "room",
           history_size: 10,
           history_ttl: "1m",
+          allow_change: true,
           cursors: { enabled: true, audience: "named" },
         },
         { name: "scores", subscription_type: "map", map: { mode: "persistent" } },

@@ -37,6 +37,21 @@ describe("a subscribe with cache recovery", () => {
     expect(subscriber.answers).toEqual([recoveredAt(5, 5)]);
   });
 
+  it("[ED11] gets nothing from memory where publications are amended", () => {
+    const channel = new FollowedChannel({}, true);
+    channel.subscribed(new RecordingSubscription("42"), at(5));
+    const first = new RecordingSubscription("7");
+    const second = new RecordingSubscription("8");
+    channel.subscribe(first, { mode: "cache", since: at(0, "") });
+    channel.takeStream(1, [6]);
+    channel.subscribe(second, { mode: "cache", since: at(0, "") });
+    channel.port.answer(read([6], at(6)));
+    expect(first.answers).toEqual([recoveredAt(6, 6)]);
+    expect(second.answers).toEqual([]);
+    channel.port.answer(read([6], at(6)));
+    expect(second.answers).toEqual([recoveredAt(6, 6)]);
+  });
+
   it("[O3] gets the newest one that came while it was read", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");

@@ -127,6 +127,28 @@ describe("a subscribe to a followed channel", () => {
     expect(channel.port.open).toBe(1);
   });
 
+  it("[ED11] reads for each who asks later, where publications are amended, and takes what was read for what came", () => {
+    const channel = new FollowedChannel({}, true);
+    channel.subscribed(new RecordingSubscription("42"), at(5));
+    const first = new RecordingSubscription("7");
+    const second = new RecordingSubscription("8");
+    const third = new RecordingSubscription("9");
+    channel.subscribe(first, { since: at(3) });
+    channel.subscribe(second, { since: at(3) });
+    channel.takeStream(1, [6]);
+    channel.port.answer(read([4, 5], at(5)));
+    expect(first.answers).toEqual([recoveredAt(6, 4, 5, 6)]);
+    expect(second.answers).toEqual([]);
+    const amended = { ...publication(6), data: json("null") };
+    const publications = [publication(4), publication(5), amended];
+    channel.port.answer({ outcome: "recovered", publications, position: at(6) });
+    expect(second.answers).toMatchObject([{ recovered: true, publications }]);
+    channel.subscribe(third, { since: at(3) });
+    expect(channel.port.open).toBe(1);
+    channel.port.answer({ outcome: "recovered", publications, position: at(6) });
+    expect(third.answers).toMatchObject([{ publications }]);
+  });
+
   it("[R2] gets the publications that came during a long read", () => {
     const channel = subscribedAtFive();
     const subscriber = new RecordingSubscription("7");

@@ -357,6 +357,8 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "unread":
     case "marks":
     case "mark_read":
+    case "update_publication":
+    case "delete_publication":
       return `${operation.method} ${channel}`;
     case "delivered":
     case "set_audience":

@@ -18,8 +18,8 @@ export const cursorProtections: readonly Protection[] = [
     rule: "CU4",
     noticedBy: ["prove", "simulate"],
     file: "src/features/cursors/channel-cursors.ts",
-    code: "if (publisher !== user && this.#filter?.matches(tags) !== false) count++;",
-    weakened: "if (this.#filter?.matches(tags) !== false) count++;",
+    code: "if (publisher !== user && isReadable(tags) && this.#filter?.matches(tags) !== false)",
+    weakened: "if (isReadable(tags) && this.#filter?.matches(tags) !== false)",
     faults: "evict=10",
   },
   {

@@ -63,7 +63,7 @@ export const objectProtections: readonly Protection[] = [
     rule: "L6",
     noticedBy: ["simulate"],
     file: "src/gateway/replay-buffer.ts",
-    code: "if (this.#mayReadRemoved) return merged;",
-    weakened: "void this.#mayReadRemoved;",
+    code: "if (this.#mayReadRemoved || this.#amends) return merged;",
+    weakened: "if (this.#amends) return merged;",
   },
 ];

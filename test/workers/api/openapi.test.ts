@@ -26,6 +26,7 @@ const team = {
   allow_tags_filter: true,
   allowed_delta_types: ["fossil"],
   history_size: 10,
+  allow_change: true,
   history_ttl: "5m",
   force_recovery: true,
   cursors: { enabled: true, unread_max: 1, audience: "named" },
@@ -104,6 +105,9 @@ describe("the description of the HTTP API", () => {
 
     await checked("publish", { channel, data: 1, tags: { a: "b" } });
     await checked("broadcast", { channels: [channel, "nowhere:a"], data: 1 });
+    await checked("update_publication", { channel, offset: 1, data: 2 });
+    await checked("delete_publication", { channel, offset: 1, reason: "spam" });
+    await checked("delete_publication", { channel, offset: 1 });
     await checked("history", { channel, limit: -1 });
     await checked("presence", { channel });
     await checked("presence_stats", { channel });
@@ -282,6 +286,8 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { publish: { channel, data: 1 } },
     { broadcast: { channels: [channel], data: 1 } },
     { history: { channel, limit: -1 } },
+    { update_publication: { channel, offset: 1, data: 2 } },
+    { delete_publication: { channel, offset: 1 } },
     { history_remove: { channel } },
     { presence: { channel } },
     { presence_stats: { channel } },

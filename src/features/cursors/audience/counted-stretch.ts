@@ -1,4 +1,5 @@
 import type { PartedChannel } from "../../../channel/channel-part.ts";
+import { isReadable } from "../../../protocol/change-tags.ts";
 import type { TagsFilter } from "../../../protocol/tags-filter.ts";
 
 /**
@@ -40,7 +41,7 @@ export class CountedStretch {
     const first = Math.max(this.after + 1, last - rowsMax + 1);
     const kept = first > last ? [] : stored.labels(first, last);
     for (const { offset, publisher, tags } of kept.toReversed()) {
-      if (this.#filter?.matches(tags) === false) continue;
+      if (!isReadable(tags) || this.#filter?.matches(tags) === false) continue;
       this.#offsets.push(offset);
       this.#publishers.push(publisher);
     }

@@ -148,6 +148,8 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "all values of tags must be strings",
   "channel and object name different objects",
   "the channel's namespace is not one of maps",
+  "the channel's namespace has no allow_change",
+  "the channel's namespace is not one of streams: its keys are changed",
   "the channel's namespace has no cursors.enabled",
   "the channel's namespace is not one of shared polls",
   "if_offset and skip_history exclude each other",

@@ -64,10 +64,12 @@ describe("[I1] a row of the outbox", () => {
   it("has a key where the method takes one, and a text that names its place has none", () => {
     expect([...keyedMethods].toSorted()).toEqual([
       "broadcast",
+      "delete_publication",
       "map_append",
       "map_publish",
       "map_remove",
       "publish",
+      "update_publication",
     ]);
     expect(bodyOf({ method: "disconnect", payload: `{"user":"a"}` })).toBe(`{"user":"a"}`);
     const placed = `{"channel":"a","key":"k","text":"b","at":4}`;

@@ -25,10 +25,13 @@ export class FollowedChannel {
   readonly held = new SubscriptionMemory();
   follower: Follower;
   readonly #client: object;
+  readonly #amends: boolean;
   readonly #channelClient = new ChannelClient("news", this.port, () => undefined);
 
-  constructor(client: object = {}) {
+  /** @param amends whether publications get other contents later */
+  constructor(client: object = {}, amends = false) {
     this.#client = client;
+    this.#amends = amends;
     this.follower = this.#newFollower();
   }
 
@@ -104,6 +107,7 @@ export class FollowedChannel {
   #newFollower(): Follower {
     return new Follower("news", {
       client: configured({ client: this.#client }).client,
+      amends: () => this.#amends,
       memory: this.held,
       request: (_, requests) => this.#channelClient.ask(requests),
       changed: () => {

@@ -252,6 +252,8 @@ export class ModelChannel implements ChannelClientPort {
       case "remove_audience":
       case "audience":
       case "shared_poll_publish":
+      case "update_publication":
+      case "delete_publication":
       case "track":
       case "untrack":
         throw new Error(`nobody asks for ${request.method} here`);

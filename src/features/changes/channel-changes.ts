@@ -1,0 +1,190 @@
+import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
+import { clientPublication, entryOf, livePublication } from "../../channel/publication-request.ts";
+import type { ChannelOptions } from "../../config/config.ts";
+import type { ChannelOperation, PublicationRequest } from "../../contract/channel-call.ts";
+import {
+  changeTags,
+  isChangeTagged,
+  isGoneTagged,
+  withoutChangeTags,
+} from "../../protocol/change-tags.ts";
+import type { FieldWriter } from "../../protocol/fields.ts";
+import { jsonOf } from "../../protocol/json/encode.ts";
+import { trustedJsonText } from "../../protocol/json/text.ts";
+import { emptyPayload, type Payload } from "../../protocol/payload.ts";
+import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
+import type { ChangeOperation } from "./change-call.ts";
+
+/** The channel, as its publications are changed. */
+type ChangedChannel = Pick<
+  PartedChannel,
+  "name" | "options" | "topAt" | "stored" | "store" | "published"
+>;
+
+/** Changes publications of a channel (rules ED). */
+export class ChannelChanges implements ChannelPart {
+  readonly #channel: ChangedChannel;
+
+  constructor(channel: ChangedChannel) {
+    this.#channel = channel;
+  }
+
+  carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
+    if (!isChange(operation)) return undefined;
+    const outcome = this.#change(operation, nowMs);
+    if (outcome.outcome !== "changed" && outcome.outcome !== "unchanged") return outcome;
+    const fields = (out: FieldWriter): void => changeFields(out, outcome);
+    if (operation.asMethod !== true) return { outcome: "result", fields };
+    const data = trustedJsonText(jsonOf(outcome, changeFields));
+    return { outcome: "reply", reply: { outcome: "answered", data } };
+  }
+
+  /** Checks the conditions, and carries the change out if they hold (rules ED6 to ED8). */
+  #change(operation: ChangeOperation, nowMs: number): ChangeOutcome {
+    const channel = this.#channel;
+    const { offset, epoch, ifVersion, idempotencyKey } = operation.request;
+    const top = channel.topAt(nowMs);
+    const first = channel.store.firstResult(idempotencyKey, nowMs);
+    if (first !== undefined)
+      return { outcome: "unchanged", reason: "idempotency", version: 0, ...first };
+    if (epoch !== "" && epoch !== top?.epoch) return { outcome: "unrecoverable-position" };
+    const found = channel.stored.find(offset, nowMs);
+    const { publication } = found ?? {};
+    const tags = publication?.tags ?? {};
+    const version = versionOf(tags);
+    const unchanged = (reason: ChangeSuppression, known = version): ChangeOutcome => ({
+      outcome: "unchanged",
+      reason,
+      version: known,
+      ...(top && { position: top }),
+    });
+    if (publication === undefined) return unchanged("not_found", 0);
+    if (isChangeTagged(tags)) return unchanged("is_change", 0);
+    if (isGoneTagged(tags)) return unchanged("deleted");
+    if (ifVersion !== undefined && ifVersion !== version) return unchanged("version_mismatch");
+    const position = this.#carryOut(operation, publication, version + 1, nowMs);
+    if (position === undefined) return { outcome: "too-many-keys" };
+    return { outcome: "changed", version: version + 1, position };
+  }
+
+  /**
+   * Publishes the change, and gives the changed row its new form in the same transaction: two rows written. Where an edit
+   * before this one is still kept, its row loses its data, too (rule ED4).
+   *
+   * @returns undefined if nothing was done, because a key would have no room (rule I4)
+   */
+  #carryOut(
+    operation: ChangeOperation,
+    { offset, tags: tagsBefore, info: author }: Publication,
+    version: number,
+    nowMs: number,
+  ): StreamPosition | undefined {
+    const { store, options } = this.#channel;
+    const { info, key: apiKey = "", request } = operation;
+    const { data, tags } = formOf(operation, tagsBefore, options);
+    const marks = marksOf(operation, version, nowMs);
+    const isEdit = operation.method === "update_publication";
+    const change: PublicationRequest = {
+      ...clientPublication(data),
+      tags: { ...tags, [isEdit ? changeTags.update : changeTags.delete]: String(offset), ...marks },
+      idempotencyKey: request.idempotencyKey,
+      delta: isEdit && operation.request.delta,
+      ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+    };
+    const entry = entryOf(change, info);
+    const editBefore = Number(tagsBefore?.[changeTags.updated] ?? 0);
+    const position = store.append(entry, nowMs, (own) => {
+      const by = String(own);
+      const mark = { [isEdit ? changeTags.updated : changeTags.deleted]: by };
+      store.amend(offset, {
+        data,
+        tags: { ...tags, ...mark, ...marks },
+        ...(author && { info: author }),
+      });
+      if (editBefore > 0)
+        store.amend(editBefore, {
+          data: nothingIn(options),
+          tags: { [changeTags.replaced]: by },
+        });
+    });
+    if (position === undefined) return undefined;
+    const live = livePublication(change, info, position, options);
+    this.#channel.published(live, entry, position, { info, apiKey, nowMs });
+    return position;
+  }
+}
+
+/** On a channel whose namespace doesn't allow changes (rule ED1). */
+export const noChanges: ChannelPart = {
+  carryOut: (operation) => (isChange(operation) ? { outcome: "not-available" } : undefined),
+};
+
+function isChange(operation: ChannelOperation): operation is ChangeOperation {
+  return operation.method === "update_publication" || operation.method === "delete_publication";
+}
+
+/** The form that a change leaves of a publication: its data, and the tags of its publisher. */
+function formOf(
+  operation: ChangeOperation,
+  tagsBefore: Tags | undefined,
+  options: ChannelOptions,
+): { readonly data: Payload; readonly tags: Tags | undefined } {
+  const kept = withoutChangeTags(tagsBefore);
+  if (operation.method === "delete_publication") return { data: nothingIn(options), tags: kept };
+  const { data, tags } = operation.request;
+  return { data, tags: tags === undefined ? kept : withoutChangeTags(tags) };
+}
+
+/** The tags that both rows of a change have. */
+function marksOf({ method, info, request }: ChangeOperation, version: number, nowMs: number): Tags {
+  const reason = method === "delete_publication" ? request.reason : "";
+  return {
+    [changeTags.version]: String(version),
+    [changeTags.at]: String(nowMs),
+    ...(info !== undefined && { [changeTags.by]: info.user }),
+    ...(reason !== "" && { [changeTags.reason]: reason }),
+  };
+}
+
+/** The data of a publication that has none any more, in the format of the namespace. */
+function nothingIn({ publicationDataFormat }: ChannelOptions): Payload {
+  switch (publicationDataFormat) {
+    case "":
+    case "json":
+      return trustedJsonText("null");
+    case "json_object":
+      return trustedJsonText("{}");
+    case "binary":
+      return emptyPayload;
+  }
+}
+
+function versionOf(tags: Tags): number {
+  return Number(tags[changeTags.version] ?? 1);
+}
+
+/** Why nothing was changed, in the words of the answer. */
+type ChangeSuppression = "idempotency" | "not_found" | "is_change" | "deleted" | "version_mismatch";
+
+type ChangeOutcome = Changed | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
+
+/** What the answer says. */
+type Changed =
+  | { readonly outcome: "changed"; readonly position: StreamPosition; readonly version: number }
+  | {
+      readonly outcome: "unchanged";
+      readonly reason: ChangeSuppression;
+      /** The true version; 0 if there is no such publication. */
+      readonly version: number;
+      /** Of the first change if its idempotency key was repeated; otherwise the top. */
+      readonly position?: StreamPosition;
+    };
+
+function changeFields(out: FieldWriter, outcome: Changed): void {
+  out.unsigned(1, "offset", outcome.position?.offset, "always");
+  out.text(2, "epoch", outcome.position?.epoch, "always");
+  if (outcome.version > 0) out.unsigned(3, "version", outcome.version, "always");
+  if (outcome.outcome === "changed") return;
+  out.flag(4, "suppressed", true);
+  out.text(5, "suppress_reason", outcome.reason);
+}

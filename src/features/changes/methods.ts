@@ -1,0 +1,142 @@
+import type { Operation } from "../../access/operations.ts";
+import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
+import { formatProblem, overLimit, parsePublication, takesEmpty } from "../../api/publish.ts";
+import {
+  checkChannel,
+  flagField,
+  type MethodRequest,
+  objectField,
+  objectOf,
+  optionalOffsetField,
+  type Shaped,
+  textField,
+} from "../../api/shape.ts";
+import { acceptsData } from "../../channel/publication-request.ts";
+import type { ChannelOptions } from "../../config/config.ts";
+import { limits } from "../../limits.ts";
+import { utf8Fits } from "../../protocol/bytes.ts";
+import { errorCodes } from "../../protocol/codes.ts";
+import type { ChangeRequest } from "./change-call.ts";
+import { changeLimits } from "./limits.ts";
+
+/** The methods that change publications (docs/protocol.md 6.2). */
+
+function updateEntry(fields: Shaped<typeof updateShape>, asked: MethodRequest): ParsedEntry {
+  const checked = checkChanged(fields, asked);
+  if (checked.outcome === "refused") return checked;
+  const { options, request } = checked;
+  const given = { ...fields, skip_history: false, version_epoch: "" };
+  const parsed = parsePublication(asked.params, given, 0n, () => takesEmpty(options));
+  if (parsed.outcome === "refused") return parsed;
+  const { data, tags = {} } = parsed.request;
+  if (!acceptsData(options, data)) return refusedRequest(formatProblem(options));
+  const hasTags = fields.tags !== undefined && fields.tags !== null;
+  const update = { ...request, data, ...(hasTags && { tags }), delta: fields.delta };
+  const command = { method: "update_publication", request: update } as const;
+  return { outcome: "call", channel: fields.channel, command: { ...command, ...keyOf(asked) } };
+}
+
+function deleteEntry(fields: Shaped<typeof deleteShape>, asked: MethodRequest): Entry {
+  const checked = checkChanged(fields, asked);
+  if (checked.outcome === "refused") return checked;
+  const { reason } = fields;
+  const refused = refusedReason(reason);
+  if (refused !== undefined) return refused;
+  const request = { ...checked.request, reason };
+  const command = { method: "delete_publication", request } as const;
+  return { outcome: "call", channel: fields.channel, command: { ...command, ...keyOf(asked) } };
+}
+
+/** Refuses a reason that is too long, or that can't be a tag. */
+function refusedReason(reason: string): Refused | undefined {
+  if (!reason.isWellFormed()) return refusedRequest("reason has half of a surrogate pair");
+  const { reasonBytesMax } = changeLimits;
+  return utf8Fits(reason, reasonBytesMax) ? undefined : overLimit("reason", reasonBytesMax);
+}
+
+function keyOf({ caller: { key } }: MethodRequest): { readonly key: string } {
+  return { key: key.name };
+}
+
+/** The fields of a change that say which publication is meant. */
+interface ChangeFields {
+  readonly channel: string;
+  readonly offset?: number | null | undefined;
+  readonly epoch: string;
+  readonly if_version?: number | null | undefined;
+  readonly idempotency_key: string;
+}
+
+type CheckedChange =
+  | {
+      readonly outcome: "change";
+      readonly options: ChannelOptions;
+      readonly request: ChangeRequest;
+    }
+  | Refused;
+
+/** Refuses a channel whose publications can't be changed, and a publication that isn't named. */
+function checkChanged(fields: ChangeFields, asked: MethodRequest): CheckedChange {
+  const { channel, offset, epoch, if_version: ifVersion, idempotency_key: idempotencyKey } = fields;
+  const checked = checkChannel(channel, asked);
+  if (checked.outcome === "refused") return checked;
+  const { options } = checked;
+  if (options.subscriptionType !== "stream")
+    return refusedRequest("the channel's namespace is not one of streams: its keys are changed");
+  if (options.changes === undefined) {
+    const detail = "the channel's namespace has no allow_change";
+    return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
+  }
+  if (typeof offset !== "number" || offset === 0) return refusedRequest("offset is required");
+  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
+    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const condition = typeof ifVersion === "number" && { ifVersion };
+  return {
+    outcome: "change",
+    options,
+    request: { offset, epoch, idempotencyKey, ...condition },
+  };
+}
+
+/** Makes the shapes of the requests; `data` is read from the text. */
+function newShapes() {
+  const changed = {
+    channel: textField(),
+    offset: optionalOffsetField(),
+    epoch: textField(),
+    if_version: optionalOffsetField(),
+    idempotency_key: textField(),
+  };
+  return {
+    update: objectOf({
+      ...changed,
+      b64data: textField(),
+      tags: objectField(),
+      delta: flagField(),
+    }),
+    delete: objectOf({ ...changed, reason: textField() }),
+  };
+}
+
+/** Built when the first request is parsed. */
+let requestShapes: ReturnType<typeof newShapes> | undefined;
+const updateShape = () => (requestShapes ??= newShapes()).update;
+const deleteShape = () => (requestShapes ??= newShapes()).delete;
+
+/** The rows of these methods. */
+export const changeRows = {
+  update_publication: { at: "channel", changes: true },
+  delete_publication: { at: "channel", changes: true },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type ChangeRows = typeof changeRows;
+
+declare module "../../access/operations.ts" {
+  interface Operations extends ChangeRows {}
+}
+
+/** How the requests of these methods are read. */
+export const changeMethods = {
+  update_publication: { shape: updateShape, entry: updateEntry, texts: ["data"] },
+  delete_publication: { shape: deleteShape, entry: deleteEntry },
+} as const;
