@@ -210,9 +210,7 @@ export class Gateway implements Channels {
     this.#follower(subscription).subscribe(subscription, options, nowMs, noted);
   }
 
-  /**
-   * The follower of a channel, for callers that ask how far it is; undefined if the gateway doesn't follow the channel.
-   */
+  /** The follower of a channel, for callers that ask how far it is; undefined if the gateway doesn't follow it. */
   follower(channel: string): FollowedChannel | undefined {
     return this.#followers.get(channel);
   }
