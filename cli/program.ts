@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../src/version.ts";
 import { appendCommand } from "./commands/append.ts";
+import { callCommand } from "./commands/call.ts";
 import { checkCommand } from "./commands/check.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { systemCause } from "./configuration/text-file.ts";
@@ -49,6 +50,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     presenceCommand(shell),
     mapCommand(shell),
     appendCommand(shell),
+    callCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
     whyCommand(shell),

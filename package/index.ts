@@ -10,6 +10,11 @@ export { defineConfig, type DormouseConfig } from "./config.ts";
 export { RealtimeError } from "../workers/embedded/realtime-error.ts";
 export { BackendEntrypoint } from "../workers/platform/backend-entrypoint.ts";
 export { RealtimeEntrypoint } from "../workers/embedded/realtime-entrypoint.ts";
+export {
+  channel,
+  type ChannelDefinition,
+  type ProcedureContext,
+} from "../src/features/procedures/definition.ts";
 export { ChannelObject } from "../workers/objects/channel-object.ts";
 export { GatewayObject } from "../workers/objects/gateway-object.ts";
 export { UsersObject } from "../workers/objects/users-object.ts";
@@ -20,8 +25,8 @@ export type {
   BatchCommand,
   BatchReplies,
   BatchReply,
-  JsonData,
   PublishOptions,
   RealtimeService,
 } from "../workers/embedded/realtime-methods.ts";
+export type { JsonData } from "../src/protocol/wire-value.ts";
 export type { RealtimeBindings } from "../workers/embedded/bindings.ts";

@@ -6,8 +6,8 @@ export type {
   BatchCommand,
   BatchReplies,
   BatchReply,
-  JsonData,
   PublishOptions,
   RealtimeCalls,
   RealtimeService,
 } from "../workers/embedded/realtime-methods.ts";
+export type { JsonData } from "../src/protocol/wire-value.ts";

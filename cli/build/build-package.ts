@@ -17,6 +17,7 @@ import { writeChanged } from "./write-changed.ts";
 /** The files of each project from which all others of the package are imported. */
 const entriesOfProjects = {
   package: ["package/*.ts", "workers/exports.d.ts", "workers/embedded/kept-publications.ts"],
+  "package/ai": ["package/ai/index.ts"],
   "package/react": ["package/react/index.ts"],
   "package/test": ["package/test/**/*.ts"],
 };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageRoot } from "../package-root.ts";
@@ -23,7 +23,9 @@ export function productionBundle(
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
     });
-    return readFileSync(join(built, "edge.js"), "utf8");
+    // It has the name of the main module.
+    const name = readdirSync(built).find((file) => file.endsWith(".js"));
+    return readFileSync(join(built, name ?? "edge.js"), "utf8");
   } finally {
     rmSync(built, { recursive: true });
   }

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { Command } from "commander";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
+import { codeFiles, codeMain, codeNamespace, codePackages } from "../configuration/channel-code.ts";
 import { firstOf, isThere, readDocument } from "../configuration/document.ts";
 import { wranglerFiles } from "../configuration/wrangler.ts";
 import { writeFiles } from "../configuration/write-files.ts";
@@ -19,6 +20,7 @@ export function initCommand(shell: Shell): Command {
     .description("lay out a project whose npm start runs the server")
     .argument("[folder]", "the new project's folder", ".")
     .option("--name <name>", "the Worker's name (default: the folder's)")
+    .option("--code", "with code of its own in the order of its channels: channels.ts")
     .option("--existing", "add the objects to the project that is there, and write no other file")
     .option(
       "--env <environment>",
@@ -28,17 +30,22 @@ export function initCommand(shell: Shell): Command {
     .addHelpText(
       "after",
       `
-Writes package.json, wrangler.jsonc, .gitignore, and .dev.vars with secrets of its own, which only you may read.
+Writes package.json, wrangler.jsonc, .gitignore, and .dev.vars with secrets of its own, which only you may read. With --code
+also worker.ts, channels.ts and tsconfig.json.
 
 Examples:
   dormouse init chat
-  cd chat && npm install && npm start`,
+  cd chat && npm install && npm start
+  dormouse init votes --code`,
     )
-    .action(async (folder: string, { name, env, existing, json }: InitOptions) => {
+    .action(async (folder: string, { name, env, existing, code, json }: InitOptions) => {
       if (env !== undefined && existing !== true) throw usageFailure("--env needs --existing");
       if (name !== undefined && existing === true)
         throw usageFailure("--name is for a new project: the one that exists has a name");
-      if (existing === true || (name === undefined && (await isMeant(folder, shell)))) {
+      if (code === true && existing === true)
+        throw usageFailure("--code is for a new project: give the code to dormouse() in yours");
+      const isNew = name !== undefined || code === true;
+      if (existing === true || (!isNew && (await isMeant(folder, shell)))) {
         const added = addToProject(folder, env, shell);
         if (json === true) shell.print(JSON.stringify(added));
         else shell.print(addedText(added).join("\n"));
@@ -46,33 +53,45 @@ Examples:
       }
       const old = oldNodeProblem();
       if (old !== undefined && json !== true) shell.note(paintOf(shell).caution(old));
-      const written = layOut(folder, name, shell);
+      const written = layOut(folder, { name, hasCode: code === true }, shell);
       if (json === true) shell.print(JSON.stringify({ written }));
       else {
-        shell.print(
-          [
-            ...written.map((file) => `Wrote ${join(folder, file)}`),
-            "",
-            "Next:",
-            ...(folder === "." ? [] : [`  cd ${folder}`]),
-            // A package that is installed is built.
-            ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
-            "  npm install",
-            "  npm start",
-            "and in another terminal:",
-            "  npx dormouse listen news",
-            `  npx dormouse publish news '{"text":"hello"}'`,
-            "The console is at http://localhost:8787/console/; its password is CONSOLE_PASSWORD in .dev.vars.",
-          ].join("\n"),
-        );
+        shell.print(nextSteps(written, folder, code === true).join("\n"));
       }
     });
+}
+
+/** What was written, and what is typed next. */
+function nextSteps(
+  written: readonly string[],
+  folder: string,
+  hasCode: boolean,
+): readonly string[] {
+  return [
+    ...written.map((file) => `Wrote ${join(folder, file)}`),
+    "",
+    "Next:",
+    ...(folder === "." ? [] : [`  cd ${folder}`]),
+    // A package that is installed is built.
+    ...(isInstalled ? [] : [`  npm run build --prefix ${packageRoot}`]),
+    "  npm install",
+    "  npm start",
+    "and in another terminal:",
+    ...(hasCode
+      ? [
+          "  npx dormouse listen votes:lunch",
+          `  npx dormouse call votes:lunch vote '{"option":"soup"}'`,
+        ]
+      : ["  npx dormouse listen news", `  npx dormouse publish news '{"text":"hello"}'`]),
+    "The console is at http://localhost:8787/console/; its password is CONSOLE_PASSWORD in .dev.vars.",
+  ];
 }
 
 interface InitOptions {
   readonly name?: string;
   readonly env?: string;
   readonly existing?: boolean;
+  readonly code?: boolean;
   readonly json?: boolean;
 }
 
@@ -101,7 +120,11 @@ function addedText({ file, additions, left }: ReturnType<typeof addToProject>): 
 }
 
 /** Writes the files, and gives their names. Nothing is written if one of them exists. */
-function layOut(given: string, named: string | undefined, shell: Shell): readonly string[] {
+function layOut(
+  given: string,
+  { name: named, hasCode }: { readonly name: string | undefined; readonly hasCode: boolean },
+  shell: Shell,
+): readonly string[] {
   const folder = resolve(shell.folder, given);
   const name =
     named ??
@@ -117,7 +140,7 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   const installed = `node_modules/${packageName}`;
   const paths = {
     name,
-    main: `${installed}/${builtWorker}`,
+    main: hasCode ? codeMain : `${installed}/${builtWorker}`,
     assets: `${installed}/public`,
     schema: `${installed}/${editorSchema}`,
   };
@@ -128,14 +151,15 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
     CONSOLE_PASSWORD: randomBytes(16).toString("hex"),
   };
   const files = [
-    { file: "package.json", text: packageFile(name, folder, shell), mode: 0o644 },
+    { file: "package.json", text: packageFile({ name, hasCode }, folder, shell), mode: 0o644 },
     {
       file: "wrangler.jsonc",
-      text: workerFile("init", worker, objectOf(config), paths),
+      text: workerFile("init", worker, hasCode ? coded(objectOf(config)) : objectOf(config), paths),
       mode: 0o644,
     },
     { file: ".gitignore", text: "node_modules/\n.wrangler/\n.dev.vars*\n", mode: 0o644 },
     { file: ".dev.vars", text: secretsFile(secrets) ?? "", mode: 0o600 },
+    ...(hasCode ? codeFiles.map(({ file, text }) => ({ file, text, mode: 0o644 })) : []),
   ];
   const taken = files.find(({ file }) => isThere(join(folder, file)));
   if (taken !== undefined)
@@ -155,9 +179,21 @@ function layOut(given: string, named: string | undefined, shell: Shell): readonl
   return files.map(({ file }) => file);
 }
 
+/** The configuration with the namespace of the channels that have code. */
+function coded(config: JsonObject): JsonObject {
+  const channel = objectOf(config["channel"]);
+  return { ...config, channel: { ...channel, namespaces: [codeNamespace] } };
+}
+
 /** The project's package, with the versions of Dormouse and wrangler that belong together. */
-function packageFile(name: string, folder: string, shell: Shell): string {
+function packageFile(
+  { name, hasCode }: { readonly name: string; readonly hasCode: boolean },
+  folder: string,
+  shell: Shell,
+): string {
   const own = readDocument(join(packageRoot, "package.json"), shell);
+  const versions = objectOf(own["devDependencies"]);
+  const development = [...(hasCode ? codePackages : []), "wrangler"];
   const toPackage = relative(folder, packageRoot).split(sep).join("/");
   const content = {
     name,
@@ -169,10 +205,11 @@ function packageFile(name: string, folder: string, shell: Shell): string {
       dormouse: "dormouse",
       listen: "dormouse listen",
       check: "dormouse check",
+      ...(hasCode && { types: "tsc" }),
       deploy: "dormouse deploy",
     },
     dependencies: { [packageName]: isInstalled ? own["version"] : `file:${toPackage}` },
-    devDependencies: { wrangler: objectOf(own["devDependencies"])["wrangler"] },
+    devDependencies: Object.fromEntries(development.map((one) => [one, versions[one]])),
     engines: { node: ">=22" },
   };
   return `${JSON.stringify(content, null, 2)}\n`;

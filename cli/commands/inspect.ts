@@ -88,6 +88,20 @@ function printState(state: JsonObject, shell: Shell): void {
     objectsOf(objectOf(state, "channel"), "gateways").map(gatewayRow),
     [1, 2, 3, 4, 5],
   );
+  const code = objectOf(objectOf(state, "channel"), "code");
+  printSection(
+    "procedures",
+    ["procedure", "done", "repeated", "rejected", "refused", "threw", "slow"],
+    Object.keys(objectOf(code, "procedures")).map((name) => procedureRow(name, code)),
+    [1, 2, 3, 4, 5, 6],
+  );
+  printSection("timers", ["timer", "calls", "at"], objectsOf(code, "timers").map(timerRow), []);
+  printSection(
+    "last calls",
+    ["procedure", "by", "outcome", "at", "error"],
+    objectsOf(code, "last_calls").map(callRow),
+    [],
+  );
   printSection(
     "furthest behind",
     ["connection", "user", "bytes"],
@@ -153,8 +167,17 @@ function channelRows(channel: JsonObject): readonly Row[] {
   return [
     ...(offset === undefined ? [] : [["top", `${shown(offset)}:${shown(epoch)}, ${newest}`]]),
     ["history", `${shown(publications)} of at most ${shown(size)} publications`],
+    ...codeRows(objectOf(channel, "code")),
     ["commit", committing === true ? `under way, ${shown(waiting)} bytes wait` : "none under way"],
   ];
+}
+
+/** What the code of a channel has stored. */
+function codeRows({ keys, bytes, version }: JsonObject): readonly Row[] {
+  if (keys === undefined) return [];
+  const size = bytes === undefined ? "" : `, ${shown(bytes)} bytes`;
+  const form = version === undefined ? "" : `, of version ${shown(version)}`;
+  return [["code", `${shown(keys)} keys${size}${form}`]];
 }
 
 function gatewayRow(gateway: JsonObject): Row {
@@ -163,6 +186,24 @@ function gatewayRow(gateway: JsonObject): Row {
   // A gateway that wasn't asked, or didn't answer, has only what the channel's object knows of it.
   const subscribers = state === undefined ? count : state;
   return [object, subscribers, offset, lag, failures, backlog].map(shown);
+}
+
+function procedureRow(name: string, code: JsonObject): Row {
+  const { done, repeated, rejected, refused, threw, slow } = objectOf(
+    objectOf(code, "procedures"),
+    name,
+  );
+  return [name, ...[done, repeated, rejected, refused, threw, slow].map(shown)];
+}
+
+function timerRow(timer: JsonObject): Row {
+  return [shown(timer["name"]), shown(timer["procedure"]), momentOf(numberOf(timer, "at_ms"))];
+}
+
+function callRow(call: JsonObject): Row {
+  const { procedure, by, outcome, code, message } = call;
+  const error = code === undefined ? "" : `${shown(code)} ${shown(message)}`;
+  return [shown(procedure), shown(by), shown(outcome), momentOf(numberOf(call, "at_ms")), error];
 }
 
 function behindRow({ client, user, bytes }: JsonObject): Row {

@@ -36,6 +36,7 @@ type FieldsOf<Fields> = { readonly [Name in keyof Fields]?: Readonly<Fields[Name
 
 interface CutFields {
   readonly data?: string | PayloadText;
+  readonly args?: PayloadText;
   readonly version?: number;
 }
 

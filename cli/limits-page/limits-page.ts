@@ -25,6 +25,7 @@ const files = {
   Metrics: "src/features/metrics/limits.ts",
   Outbox: "cli/outbox/limits.ts",
   "The Pusher protocol": "src/features/pusher/limits.ts",
+  Procedures: "src/features/procedures/limits.ts",
   Queues: "src/features/queues/limits.ts",
   "Shared polls": "src/features/shared-polls/limits.ts",
   Why: "src/features/why/limits.ts",

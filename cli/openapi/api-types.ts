@@ -20,6 +20,7 @@ export function apiTypes(): ReadonlyMap<string, string> {
     placed.set(name, file);
     for (const one of referencesIn(schema)) place(one, file);
   };
+  place("CodeState", codeFile);
   const rows = methods.map((name) => {
     const [request, result] = [`${pascal(name)}Request`, `${pascal(name)}Result`];
     const own = ownFiles.get(name);
@@ -65,12 +66,16 @@ export function apiTypes(): ReadonlyMap<string, string> {
   ]);
 }
 
+/** What is about the code of channels. */
+const codeFile = "api-code.ts";
+
 /** The files of methods whose types would make the files of all others too long. */
 const ownFiles: ReadonlyMap<string, string> = new Map([
   ["why", "api-inspections.ts"],
   ["inspect", "api-inspections.ts"],
   ["update_publication", "api-changes.ts"],
   ["delete_publication", "api-changes.ts"],
+  ["call", codeFile],
 ]);
 
 const heading = "// Written by `npm run openapi`. Don't edit it: a test compares it.\n\n";

@@ -13,6 +13,7 @@ import { mapMethods } from "./map-methods.ts";
 import { messages } from "./messages.ts";
 import { type MethodNote, type MethodNotes, tags } from "./method.ts";
 import { type OpenApiDocument, type Operation, schemaName } from "./operation.ts";
+import { procedureMethods } from "./procedure-methods.ts";
 import { questionMethods } from "./question-methods.ts";
 import type * as v from "valibot";
 import { requestOf, shapes } from "./request.ts";
@@ -29,6 +30,7 @@ export const methodNotes: MethodNotes = {
   ...mapMethods,
   ...changeMethods,
   ...cursorMethods,
+  ...procedureMethods,
 };
 
 const introduction = `A backend publishes to channels, reads them, and controls connections by these requests, which are

@@ -1,4 +1,5 @@
 /** The schemas in the answers to `why`, `inspect` and `events`, by their names among the document's components. */
+import { trailLimits } from "../../src/features/why/limits.ts";
 import {
   anything,
   count,
@@ -229,9 +230,65 @@ const inspected: Readonly<Record<string, Schema>> = {
     {
       offset: large("The newest offset; absent without a stream."),
       epoch: text("The epoch of the stream; absent without a stream."),
+      code: reference("CodeState"),
       newest_ms: large(
         "When the newest publication came, or the stream was made or emptied, in ms since 1970.",
       ),
+    },
+  ),
+  CodeState: object(
+    "The code of a channel: what it has stored, and its last calls.",
+    {
+      keys: count("How many keys there are."),
+      first_keys: listOf(
+        reference("CodeKey"),
+        `The first keys; at most ${trailLimits.inspectedKeysMax}, and none of a map.`,
+      ),
+      timers: listOf(reference("CodeTimer"), "The timers, in the order of their times."),
+      procedures: mapOf(
+        reference("CallOutcomes"),
+        "The calls since the object woke, by procedure.",
+      ),
+      last_calls: listOf(
+        reference("LastProcedureCall"),
+        `The last calls, newest first; at most ${trailLimits.inspectedCallsMax}.`,
+      ),
+    },
+    {
+      bytes: count("The bytes of the keys and their values; absent for a map."),
+      version: count("The version of what the keys hold; absent if none is stored."),
+    },
+  ),
+  CodeKey: object(
+    "A key of the code.",
+    { key: text("The key.") },
+    { value: anything("The value; absent if it is long.") },
+  ),
+  CodeTimer: object("A timer of the code.", {
+    name: text("The name."),
+    at_ms: large("When it calls, in ms since 1970."),
+    procedure: text("What it calls."),
+    tries: count("How often the procedure has thrown."),
+  }),
+  CallOutcomes: object("How many calls ended in which way.", {
+    done: count("Those that were carried out."),
+    repeated: count("Those that were answered again, by their idempotency key."),
+    rejected: count("Those that the code rejected."),
+    refused: count("Those that passed a bound, or that there was no room for."),
+    threw: count("Those in which the code threw."),
+    slow: count("Those that held the thread for more than 50 ms."),
+  }),
+  LastProcedureCall: object(
+    "A call that has ended.",
+    {
+      procedure: text("The procedure, `onPublish` or `migrate`."),
+      by: text("Who called: `client`, `backend` or `timer`."),
+      outcome: text("`done`, `repeated`, `rejected`, `over-limit`, `refused` or `threw`."),
+      at_ms: large("When, in ms since 1970."),
+    },
+    {
+      code: count("The code of the error."),
+      message: text("The error."),
     },
   ),
   HistorySize: object("How much a channel keeps.", {

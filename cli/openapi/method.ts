@@ -43,6 +43,7 @@ export const tags = {
   tokens: "Taking tokens back.",
   maps: "Maps, which keep the newest value of each key, and shared polls.",
   cursors: "How far users have read.",
+  procedures: "The code that channels have.",
   inspection:
     "What became of a publication, how channels and objects are, and the events that they keep.",
   batches: "Many commands in one request.",

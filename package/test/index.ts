@@ -22,6 +22,14 @@ export type { OwnObject, StartedObject } from "./running-server.ts";
 export type { StartOptions } from "./start-options.ts";
 export type { TestClient, TestSubscription } from "./test-client.ts";
 export type { ClientOptions, TestBindings, TestDormouse } from "./test-dormouse.ts";
+export {
+  testChannel,
+  TestChannel,
+  type TestCaller,
+  type TestChannelOptions,
+  type TestPublication,
+  TestRejection,
+} from "./test-channel.ts";
 export type { TokenClaims } from "./tokens.ts";
 
 /**

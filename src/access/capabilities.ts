@@ -7,10 +7,13 @@ import { isJsonArray, isJsonObject, type JsonValue } from "../protocol/wire-valu
 import { matchesGlob } from "./name-glob.ts";
 import { Pattern, type PatternFault } from "./pattern.ts";
 
-/** sub: subscribe. pub: publish. prs: presence, joins and leaves. hst: history, position and recovery. */
+/**
+ * sub: subscribe. pub: publish. prs: presence, joins and leaves. hst: history, position and recovery. call: procedures of the
+ * channels' code; it is Dormouse's own.
+ */
 export type Capability = (typeof capabilities)[number];
 
-const capabilities = ["sub", "pub", "prs", "hst"] as const;
+const capabilities = ["sub", "pub", "prs", "hst", "call"] as const;
 const matches = ["", "wildcard", "regex"] as const;
 
 /** One object of the claim. The names of the fields are stored in attachments (rule V1). */
@@ -45,7 +48,7 @@ export function parseCapabilities(claim: JsonValue | undefined): ParsedCapabilit
 }
 
 const shape =
-  'must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs or hst in allow';
+  'must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs, hst or call in allow';
 
 function invalid(predicate: string): ParsedCapabilities {
   return { outcome: "invalid", reason: `"caps" claim ${predicate}` };

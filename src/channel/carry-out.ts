@@ -21,7 +21,11 @@ export function carryOut(
   nowMs: number,
   roomBytes = Number.POSITIVE_INFINITY,
 ) {
-  return orFailed(carryOutOnChannel(channel, operation, nowMs, roomBytes));
+  const { decide } = channel;
+  if (decide === undefined)
+    return orFailed(carryOutOnChannel(channel, operation, nowMs, roomBytes));
+  const next = (decided: ChannelOperation) => carryOutOnChannel(channel, decided, nowMs, roomBytes);
+  return orFailed(decide(operation, nowMs, next));
 }
 
 /** The outcome of an operation on a channel. */

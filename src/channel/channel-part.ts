@@ -1,15 +1,21 @@
 import type { ChannelOptions } from "../config/config.ts";
-import type { ChannelOperation, FailedReply, OperationReply } from "../contract/channel-call.ts";
+import type {
+  ChannelOperation,
+  FailedReply,
+  OperationReply,
+  PublicationRequest,
+} from "../contract/channel-call.ts";
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
-import type { StreamPosition } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { PublishOutcome } from "./channel-outcomes.ts";
-import type { PublicationStore } from "./publication-store.ts";
 import type { History, HistoryOutcome } from "./history.ts";
+import type { PublicationStore } from "./publication-store.ts";
 import type { Relay } from "./relay.ts";
 import type { Sql } from "../sql.ts";
 import type { ChannelKeys, KeyedChannel, KeyedStream } from "./keyed-stream.ts";
+import type { StoredTable } from "./stored-tables.ts";
 
 /**
  * What a feature does on one channel. The channel asks its parts, in their order, about what isn't the stream's: the
@@ -23,6 +29,19 @@ export interface ChannelPart {
    * @param roomBytes how large the publications of the reply may be, where the operation itself allows more
    */
   carryOut?(operation: ChannelOperation, nowMs: number, roomBytes: number): PartOutcome | undefined;
+  /**
+   * Decides on an operation before anything else does, and has it carried out, as it is or changed. Undefined where it decides
+   * on none; one part of a channel does at most.
+   *
+   * @param next carries an operation out; to be called once at most
+   */
+  readonly decide?:
+    | ((
+        operation: ChannelOperation,
+        nowMs: number,
+        next: (operation: ChannelOperation) => PartOutcome,
+      ) => PartOutcome)
+    | undefined;
   /**
    * Carries out a request of a gateway that is no operation.
    *
@@ -69,13 +88,23 @@ export interface PartedChannel {
   /** The publications that can be read. */
   readonly stored: Pick<History, "readable" | "find" | "labels" | "timeOf" | "oldestRow">;
   /** Writes publications, and gives stored ones other contents, in one transaction. */
-  readonly store: Pick<PublicationStore, "firstResult" | "append" | "amend">;
+  readonly store: Pick<
+    PublicationStore,
+    "firstResult" | "suppressionOf" | "hasRoom" | "append" | "amend"
+  >;
   /** Collects a publication that was stored. */
   readonly published: KeyedChannel["published"];
   /** The top of the stream, also of one that has ended; undefined without one. Never makes a stream. */
   readonly top: StreamPosition | undefined;
   /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */
   topAt(nowMs: number): StreamPosition | undefined;
+  /** Publishes, as a backend's request does if there is no client. */
+  publish(
+    request: PublicationRequest,
+    info: ClientInfo | undefined,
+    nowMs: number,
+    apiKey?: string,
+  ): PublishOutcome;
 }
 
 /** The features, as a channel uses them when it begins. */
@@ -91,4 +120,6 @@ export interface PartSetup {
   readonly newEpoch: () => string;
   readonly nowMs: number;
   readonly sql: Sql;
+  /** The tables that existed when the instance began. */
+  readonly tables: ReadonlySet<StoredTable>;
 }

@@ -50,6 +50,8 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly parts: readonly ChannelPart[];
   /** The part that says when the channel can be read; undefined if that is always. */
   readonly gate: ChannelPart | undefined;
+  /** What decides on operations before they are carried out; undefined if nothing does. */
+  readonly decide: ChannelPart["decide"];
   readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;
   readonly #recoveryLimit: number;
@@ -103,8 +105,9 @@ export class Channel implements KeyedChannel, PartedChannel {
       publications: this.store,
       counts: setup.counts,
     });
-    this.parts = setup.features?.partsOf(this, setup) ?? [];
+    this.parts = setup.features?.partsOf(this, { ...setup, tables: opened.tables }) ?? [];
     this.gate = this.parts.find((part) => "whenReadable" in part);
+    this.decide = this.parts.find(({ decide }) => decide !== undefined)?.decide;
   }
 
   get hasHistory(): boolean {
@@ -157,22 +160,15 @@ export class Channel implements KeyedChannel, PartedChannel {
     apiKey = "",
   ): PublishOutcome {
     this.deleteExpired(nowMs);
-    const key = request.idempotencyKey;
-    const withHistory = this.#history.enabled && !request.skipHistory;
-    const first = this.store.firstResult(key, nowMs);
-    if (first !== undefined) return this.#suppressed("repeated", first);
-    if (!withHistory) return this.#publishWithoutHistory(request, info, nowMs);
-    if (request.version > 0n) {
-      const { version, versionEpoch } = this.#history.version;
-      if (request.versionEpoch === versionEpoch && request.version <= version) {
-        return this.#suppressed("outdated", { position: this.#history.position(nowMs) });
-      }
+    const suppression = this.store.suppressionOf(request, nowMs);
+    if (suppression !== undefined) {
+      const { counted, suppressed } = suppression;
+      if (counted !== undefined && this.#counts !== undefined) this.#counts[counted].value++;
+      return suppressed;
     }
-    if (request.ifOffset !== undefined) {
-      const position = this.#history.position(nowMs);
-      if (position.offset !== request.ifOffset) return { outcome: "position-mismatch", position };
-    }
-    return this.#publishWithHistory(request, info, nowMs, apiKey);
+    return this.#history.enabled && !request.skipHistory
+      ? this.#publishWithHistory(request, info, nowMs, apiKey)
+      : this.#publishWithoutHistory(request, info, nowMs);
   }
 
   /**
@@ -384,14 +380,6 @@ export class Channel implements KeyedChannel, PartedChannel {
   grow(piece: Piece): void {
     this.hub.grow(piece);
     this.relay.append({ type: "piece", piece }, this.top);
-  }
-
-  #suppressed(
-    reason: "repeated" | "outdated",
-    first: { readonly position?: StreamPosition },
-  ): PublishOutcome {
-    if (this.#counts !== undefined) this.#counts[reason].value++;
-    return { outcome: "suppressed", ...first };
   }
 
   #publishWithoutHistory(

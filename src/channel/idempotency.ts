@@ -78,11 +78,15 @@ export class Idempotency {
     }
   }
 
-  /** Whether one more key can get a row of its own (rule I4). */
-  hasRoom(nowMs: number): boolean {
-    if (this.#retained.size < limits.idempotencyKeysMax) return true;
-    const oldest = this.#retained.values().next().value;
-    return oldest !== undefined && !isYoung(oldest, nowMs);
+  /** Whether one more key, or so many, can get rows of their own (rule I4). */
+  hasRoom(nowMs: number, keys = 1): boolean {
+    let room = limits.idempotencyKeysMax - this.#retained.size;
+    if (room >= keys) return true;
+    for (const retained of this.#retained.values()) {
+      if (isYoung(retained, nowMs)) return false;
+      if (++room >= keys) return true;
+    }
+    return false;
   }
 
   /** Whether the row at this offset holds a key that must be retained if the row is overwritten. */

@@ -1,5 +1,7 @@
 import type { StreamPosition } from "../protocol/publication.ts";
+import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { Sql } from "../sql.ts";
+import type { PublishOutcome } from "./channel-outcomes.ts";
 import type { History } from "./history.ts";
 import type { HistoryEntry } from "./history-table.ts";
 import type { PublicationColumns } from "../protocol/publication-columns.ts";
@@ -29,6 +31,35 @@ export class PublicationStore {
     return this.#idempotency.firstResult(key, this.#history.epoch ?? "", nowMs, (offset) =>
       this.#history.isReadable(offset, nowMs),
     );
+  }
+
+  /**
+   * Why a publish does nothing (rules H9, I1 and Z13); undefined if it makes a publication.
+   *
+   * @param request of a channel without keys
+   */
+  suppressionOf(request: PublicationRequest, nowMs: number): Suppression | undefined {
+    const first = this.firstResult(request.idempotencyKey, nowMs);
+    if (first !== undefined)
+      return { counted: "repeated", suppressed: { outcome: "suppressed", ...first } };
+    if (!this.#history.enabled || request.skipHistory) return undefined;
+    if (request.version > 0n) {
+      const { version, versionEpoch } = this.#history.version;
+      if (request.versionEpoch === versionEpoch && request.version <= version) {
+        const position = this.#history.position(nowMs);
+        return { counted: "outdated", suppressed: { outcome: "suppressed", position } };
+      }
+    }
+    if (request.ifOffset === undefined) return undefined;
+    const position = this.#history.position(nowMs);
+    return position.offset === request.ifOffset
+      ? undefined
+      : { suppressed: { outcome: "position-mismatch", position } };
+  }
+
+  /** Whether so many publications can be made one after the other: none of them would be refused (rule I4). */
+  hasRoom(publications: number, nowMs: number): boolean {
+    return this.#idempotency.hasRoom(nowMs, publications);
   }
 
   /**
@@ -114,4 +145,11 @@ export class PublicationStore {
       remove();
     });
   }
+}
+
+/** A publish that does nothing. */
+interface Suppression {
+  /** Where it counts; absent: nowhere. */
+  readonly counted?: "repeated" | "outdated";
+  readonly suppressed: PublishOutcome;
 }

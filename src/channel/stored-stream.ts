@@ -48,7 +48,7 @@ export function openStream(
 }
 
 /** The tables of a stream whose publications have no keys. */
-const plainTables: readonly StoredTable[] = ["publication", "spared_key"];
+const plainTables: readonly StoredTable[] = ["publication", "spared_key", "procedure_key"];
 
 /** A port to storage that stores nothing, for the stream of a channel that is in memory. */
 const memorySql: Sql = {

@@ -69,6 +69,9 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   audience_member: true,
   audience_judged: true,
   untold_user: true,
+  procedure_timer: true,
+  procedure_result: true,
+  procedure_version: true,
 };
 
 /** The ring of publications or of a map's changes, with the columns that hold the state of the stream. */
@@ -95,7 +98,11 @@ export type StoredTable =
   | "user_got"
   | "audience_member"
   | "audience_judged"
-  | "untold_user";
+  | "untold_user"
+  | "procedure_key"
+  | "procedure_timer"
+  | "procedure_result"
+  | "procedure_version";
 
 const all = [
   "stream",
@@ -112,4 +119,8 @@ const all = [
   "audience_member",
   "audience_judged",
   "untold_user",
+  "procedure_key",
+  "procedure_timer",
+  "procedure_result",
+  "procedure_version",
 ] as const satisfies readonly StoredTable[];

@@ -169,7 +169,11 @@ export interface OperationReplies {
     readonly position: StreamPosition;
   };
   /** The result of an operation of a feature, for the client that called it as a method. */
-  readonly answered: { readonly data: JsonText };
+  readonly answered: {
+    readonly data: JsonText;
+    /** The entry up to which a client is sent everything before the reply (rule O4). Absent: it waits for none. */
+    readonly after?: { readonly instance: number; readonly sequence: number };
+  };
   readonly failed: Omit<FailedReply, "outcome">;
 }
 

@@ -31,7 +31,17 @@ import { consoleFeature } from "./console/feature.ts";
 import { changes as allChanges } from "./changes/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
 import { pusher } from "./pusher/feature.ts";
+import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
+
+/** What the code of channels is made of, for the Workers that have some. */
+export type {
+  ChannelDefinitions,
+  Procedure,
+  ProcedureArgs,
+  ProcedureResult,
+  ProceduresOf,
+} from "./procedures/definition.ts";
 
 /**
  * The features that a build leaves out whose bundler defines these names as `true` (docs/embedding.md). They stand in the
@@ -75,6 +85,7 @@ const features: readonly Feature[] = [
   cursors,
   receipts,
   pusher,
+  procedures,
 ];
 
 /** The operations that a backend can ask for, in the order in which the documents list them. */
@@ -86,6 +97,7 @@ export const operations: OperationRows = Object.assign(
   maps.operations,
   sharedPolls.operations,
   cursors.operations,
+  procedures.operations,
   events.operations,
 );
 
@@ -97,13 +109,15 @@ export const featureMethods: FeatureMethods = Object.assign(
   maps.methods,
   sharedPolls.methods,
   cursors.methods,
+  procedures.methods,
 );
 
 type FeatureMethods = typeof why.methods &
   typeof allChanges.methods &
   typeof allMaps.methods &
   typeof allSharedPolls.methods &
-  typeof allCursors.methods;
+  typeof allCursors.methods &
+  typeof procedures.methods;
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {

@@ -53,6 +53,7 @@ import {
   mapStreamOptions,
   pageOptions,
 } from "./maps/config.ts";
+import { callOptions } from "./procedures/config.ts";
 import { prometheusOptions } from "./metrics/config.ts";
 import { presenceOptions } from "./presence/config.ts";
 import { pusherOptions } from "./pusher/config.ts";
@@ -268,6 +269,7 @@ export const channelOptions = {
     of: { ...pollHookOptions, ...pollKindOptions, ...pollOptions },
   },
   ...permissionOptions,
+  ...callOptions,
   ...channelHookOptions,
   ...changeOptions,
   /** How far each user has read: see [Options of cursors](configuration.md#options-of-cursors). */

@@ -40,6 +40,7 @@ import {
 } from "./hooks/config.ts";
 import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps/config.ts";
 import { readPrometheus } from "./metrics/config.ts";
+import { openedCalls, readCalls } from "./procedures/config.ts";
 import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
 import { appSecrets, checkPusher, readPusher } from "./pusher/config.ts";
 import { deadLetterTargets, readConsumers } from "./queues/config.ts";
@@ -84,7 +85,7 @@ export function channelFeatures(
     readBackends: (section) => readChannelBackends(section, hookKeys, proxies),
     besideType: [readPresencePrefixes],
     types: channelTypes,
-    options: [readChannelHooks, readChanges, readCursors],
+    options: [readChannelHooks, readChanges, readCursors, readCalls],
     unsupported: { ...unsupportedHookOptions, ...mapsElsewhere, ...sharedPollsElsewhere },
     checks: [
       checkPresencePrefixes,
@@ -134,8 +135,10 @@ export const checks: readonly ((config: Config, root: Section) => void)[] = [
 
 /** The options of features, opened to all clients (rule A11). */
 export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {
-  return { ...openedMap(options), ...openedReceipts(options) };
+  return { ...openedMap(options), ...openedReceipts(options), ...openedCalls() };
 }
+
+export { withChannelCode } from "./procedures/config.ts";
 
 /** All places to which a Worker with this configuration sends something. */
 export function targetsOf(config: Config): readonly Target[] {

@@ -62,6 +62,11 @@ export class Follower {
     return this.#subscribers.hub.size === 0 && !this.#subscribing;
   }
 
+  /** Whether it is known how far the gateway is, and nothing is being read. */
+  get isCurrent(): boolean {
+    return this.#cursor !== undefined && !this.#catchingUp && !this.#reading;
+  }
+
   /** Whether {@link settle} has something to do. */
   get unsettled(): boolean {
     return this.#subscribers.unsettled || this.#pending?.areAhead === true;

@@ -1,78 +1,42 @@
 import { type ResolvedChannel, resolveServedChannel } from "../channel/channel-name.ts";
 import { type ClientOperation, errorOf, type OperationReply } from "../contract/channel-call.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
-import type { FeaturedChannels } from "../channel/channel-part.ts";
-import { type GatheredPresence, presentClients, shownClients } from "../channel/presence.ts";
+import { presentClients, shownClients } from "../channel/presence.ts";
 import {
   type PresenceQuestion,
   type PresenceSource,
   SharedPresence,
 } from "../channel/shared-presence.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
-import type { ChannelOptions, Config } from "../config/config.ts";
-import type { FanOutLimits, FrameObserver, HubSetup, TakeJoin } from "../hub/hub.ts";
+import type { ChannelOptions } from "../config/config.ts";
+import type { HubSetup, TakeJoin } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
-import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
+import { errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
 import { ChannelListing } from "./channel-listing.ts";
-import type { BatchObserver } from "./batch-order.ts";
 import { Follower } from "./follower.ts";
+import type { GatewaySetup } from "./gateway-setup.ts";
 import type { FollowerGateway } from "./follower-gateway.ts";
 import { SubscriptionMemory, textBytes } from "./memory.ts";
 import type { RelayReply, GatewayPresence, RelayRequest } from "../contract/relay-request.ts";
-import { type PendingRequest, ChannelClient, type ChannelClientPort } from "./channel-client.ts";
+import { type PendingRequest, ChannelClient } from "./channel-client.ts";
 import type { Channels, SubscribeReply, SubscriptionPart } from "../session/channels.ts";
-import type { ClientObserver } from "../session/observer.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { ReplayBudget } from "./replay-buffer.ts";
 
-/** A gateway's calls of channel objects. */
-export interface GatewayPorts extends ChannelClientPort, Pick<PresenceSource, "later"> {
-  /**
-   * Asks a channel's object who is present. The object asks all gateways, this one too (rule G6).
-   *
-   * @param done called once, later or at once
-   */
-  presence(channel: string, done: (gathered: PortPresence) => void): void;
-}
-
-type PortPresence = GatheredPresence | { readonly error: ErrorCode };
-
-/** The configuration and the ports of a gateway. */
-export interface GatewaySetup {
-  readonly config: Config;
-  readonly ports: GatewayPorts;
-  /** The only channel of a gateway that serves a full channel object's connections (rule G4); absent on all others. */
-  readonly only?: string;
-  /** Absent for the usual limits. */
-  readonly fanOut?: FanOutLimits;
-  /** Hear of what the gateway takes and sends, and of its subscriptions; absent where nobody does. */
-  readonly batches?: BatchObserver;
-  readonly frames?: FrameObserver;
-  readonly clients?: ClientObserver;
-  /** Where publications are counted that a channel's subscribers are sent; absent where nothing is counted. */
-  readonly deliveries?: (channel: string) => { value: number };
-  /** Whether somebody waits for the channel to have no subscriber any more (rule E10); absent: nobody does. */
-  readonly awaitsEnd?: (channel: string) => boolean;
-  /** What features keep of the subscriptions; absent where they keep nothing. */
-  readonly parts?: readonly SubscriptionPart[];
-  /** Takes the joins and leaves of a channel, see {@link HubSetup.joins}; absent where subscribers get all. */
-  readonly joins?: (channel: string, send: TakeJoin) => TakeJoin;
-  /** The kinds of channels' streams; absent if no feature has one. */
-  readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
-  readonly amends?: (options: ChannelOptions | undefined) => boolean;
-}
-
 /**
  * The channels of a gateway's connections. A gateway owns no channel: it follows each channel once, for all its
- * subscribers (rule L6), and sends requests to the channels' objects. It holds nothing of a channel without subscribers
- * or pending subscribes.
+ * subscribers (rule L6), and sends requests to the channels' objects. Of a channel without subscribers or pending
+ * subscribes it holds only how far it was, until the channel's object calls, which then learns that nobody is left (rule
+ * L9).
  */
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
+  /** Those without subscribers, whose channels' objects still count on this gateway; the oldest first. */
+  readonly #resting = new Map<string, Follower>();
   readonly #channelClients = new Map<string, ChannelClient>();
   /** Clients of overloaded channels, which wait until they may send the next call. */
   readonly #backingOff = new Set<ChannelClient>();
@@ -125,6 +89,7 @@ export class Gateway implements Channels {
 
   /** Takes a channel object's batch. The caller has to call {@link settle} next, in the same synchronous run. */
   receive(batch: RelayBatch, nowMs: number): RelayBatchReply {
+    this.#resting.delete(batch.channel);
     return this.#followers.get(batch.channel)?.receive(batch, nowMs) ?? { outcome: "left" };
   }
 
@@ -255,8 +220,9 @@ export class Gateway implements Channels {
   ): void {
     if (this.#asking?.request?.(channel, operation, nowMs, done) === true) return;
     this.ask(channel, operation, (reply) => {
-      if (reply.outcome === "published") this.#published(channel, reply, by, nowMs, done);
-      else if (reply.outcome === "history" || reply.outcome === "answered") done(reply);
+      if (reply.outcome === "published" || reply.outcome === "answered")
+        this.#published(channel, reply, by, nowMs, done);
+      else if (reply.outcome === "history") done(reply);
       else done({ outcome: "failed", error: errorOf(reply) });
     });
   }
@@ -283,15 +249,14 @@ export class Gateway implements Channels {
     done: (reply: OperationReply) => void,
   ): void {
     const follower = this.#followers.get(channel);
-    if (subscription === undefined || follower === undefined) {
+    const after = reply.outcome === "published" ? reply : reply.after;
+    if (subscription === undefined || follower === undefined || after === undefined) {
       done(reply);
       return;
     }
-    const { instance, sequence } = reply;
     follower.awaitPublication({
       subscription,
-      instance,
-      sequence,
+      ...after,
       dueAtMs: nowMs + limits.objectAnswerMs,
       done: () => done(reply),
     });
@@ -367,9 +332,12 @@ export class Gateway implements Channels {
 
   #follower({ channel, onlooks }: Subscription): Follower {
     const followed = this.#followers.get(channel);
-    const follower = followed ?? new Follower(channel, this.#forFollowers);
+    // The channel's object is told in the request to follow whether only onlookers are here.
+    const rested = onlooks ? undefined : this.#resting.get(channel);
+    const follower = followed ?? rested ?? new Follower(channel, this.#forFollowers);
     if (onlooks) this.#onlooked.add(follower);
     if (followed !== undefined) return followed;
+    this.#resting.delete(channel);
     this.#followers.set(channel, follower);
     this.#nameBytes += textBytes(channel.length);
     return follower;
@@ -404,6 +372,14 @@ export class Gateway implements Channels {
     return found.outcome === "resolved" ? found.options : undefined;
   }
 
+  /** Keeps a follower that nobody needs, for the next subscriber, which then needs no call to the channel's object. */
+  #rest(follower: Follower): void {
+    follower.dropReplayBuffer();
+    this.#resting.set(follower.channel, follower);
+    const [oldest = ""] = this.#resting.keys();
+    if (this.#resting.size > limits.restingChannelsMax) this.#resting.delete(oldest);
+  }
+
   #changed(follower: Follower): void {
     const { channel } = follower;
     // A reply came for a follower that has been dropped already.
@@ -411,13 +387,14 @@ export class Gateway implements Channels {
     if (follower.idle) {
       this.#followers.delete(channel);
       this.#sending.delete(follower);
-      this.#onlooked.delete(follower);
+      const wasOnlooked = this.#onlooked.delete(follower);
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       const options = this.optionsOf(channel);
       const isAwaited = options && this.parts.some((part) => part.awaitsEnd?.(options) === true);
       if (this.#setup.awaitsEnd?.(channel) === true || isAwaited === true)
         this.ask(channel, { method: "check" }, ignoreReply);
+      else if (!wasOnlooked && follower.isCurrent) this.#rest(follower);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);
@@ -437,7 +414,7 @@ export type FollowedChannel = Pick<
   | "collecting"
 >;
 
-type Published = Extract<OperationReply, { readonly outcome: "published" }>;
+type Published = Extract<OperationReply, { readonly outcome: "published" | "answered" }>;
 
 function ignoreReply(): void {
   // The announcement comes back as an entry, for the client that it is about, too. No reply waits for it.

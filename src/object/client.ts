@@ -3,6 +3,7 @@ import { utf8Fits } from "../protocol/bytes.ts";
 import type { Message } from "../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protocol/command.ts";
+import { publishes } from "../session/command-queue.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
 import { dialectOf } from "../session/dialect/dialect.ts";
@@ -183,8 +184,8 @@ export class Client {
 
   /** What the commands write, which shares a commit with others' writes: publications, or what a method keeps. */
   #kindOf(commands: readonly Command[]): "publish" | "other" | undefined {
-    if (commands.some(({ method }) => method === "publish")) return "publish";
     const { clientMethods } = this.session.context;
+    if (commands.some((command) => publishes(command, clientMethods))) return "publish";
     if (clientMethods === undefined) return undefined;
     const writes = commands.some((command) => {
       if (command.method === "rpc") return clientMethods.has(command.request.method);

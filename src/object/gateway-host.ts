@@ -1,6 +1,7 @@
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { Config } from "../config/config.ts";
-import { Gateway, type GatewayPorts } from "../gateway/gateway.ts";
+import { Gateway } from "../gateway/gateway.ts";
+import type { GatewayPorts } from "../gateway/gateway-setup.ts";
 import { type ErrorCode, errorCodes } from "../protocol/codes.ts";
 import type { RelayBatch, RelayBatchReply } from "../contract/relay-batch.ts";
 import type { ChannelsQuery, GatewayChannels, GatewayInfo } from "../contract/listing.ts";

@@ -39,6 +39,9 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
+/** A value that JSON can hold, as a program gives it. */
+export type JsonData = object | string | number | boolean | null;
+
 /** Parses text that is already known to be valid JSON. */
 export function jsonValue(valid: string): JsonValue {
   const value: JsonValue = JSON.parse(valid);

@@ -441,6 +441,7 @@ export class CommandExecutor {
       case "reply":
         session.change(decision.changes);
         if (command.method === "publish") this.#catchUp(command.request.channel);
+        else if (decision.after !== undefined) this.#catchUp(decision.after);
         if (!session.reply(decision.reply, nowMs)) decision.refused?.();
     }
   }

@@ -217,3 +217,9 @@ export function readsOf(
 function readsOfCall(called: ClientMethod | undefined, data: Payload | undefined): number {
   return called === undefined ? 0 : Math.min(called.readsOf(data), limits.readsUnderWayMax);
 }
+
+/** Whether a command publishes, or may. @param methods as {@link readsOf} takes them */
+export function publishes(command: Command, methods: ClientMethods | undefined): boolean {
+  if (command.method !== "rpc") return command.method === "publish";
+  return methods?.get(command.request.method)?.publishes === true;
+}

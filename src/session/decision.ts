@@ -20,6 +20,8 @@ export type Decision =
       readonly outcome: "reply";
       readonly reply: Reply;
       readonly changes?: Changes;
+      /** A channel whose publications so far the client is sent before the reply (rule O4). Absent: that of a publish. */
+      readonly after?: string;
       /** Called if the client is sent an error in the reply's place, because the reply is too large (rule F4). */
       readonly refused?: () => void;
     }

@@ -295,6 +295,8 @@ export interface ClientMethod {
   readonly readsOf: (data: Payload | undefined) => number;
   /** Whether a `send` may call it as well, which has no answer. */
   readonly bySend: boolean;
+  /** Whether a call may publish, and so waits as publications do (rule F6). Absent: it doesn't. */
+  readonly publishes?: true;
   /** Carries out a call. */
   readonly carryOut: (command: RunningCommand<RpcRequest>, turnTo: TurnTo) => void;
 }

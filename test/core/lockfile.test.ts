@@ -5,6 +5,7 @@ import { expect, it } from "vitest";
 const ownPackages: ReadonlySet<string> = new Set([
   "cli/node",
   "examples/ai-answer",
+  "examples/auction",
   "examples/chat-rooms",
   "examples/inbox",
   "examples/shared-board",

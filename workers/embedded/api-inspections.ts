@@ -1,5 +1,6 @@
 // Written by `npm run openapi`. Don't edit it: a test compares it.
 
+import type { ApiCodeState } from "./api-code.ts";
 import type { ApiPlacement } from "./api-results.ts";
 
 export interface ApiWhyRequest {
@@ -322,6 +323,7 @@ interface ApiChannelState {
   readonly offset?: number;
   /** The epoch of the stream; absent without a stream. */
   readonly epoch?: string;
+  readonly code?: ApiCodeState;
   /** When the newest publication came, or the stream was made or emptied, in ms since 1970. */
   readonly newest_ms?: number;
 }

@@ -1,5 +1,6 @@
 // Written by `npm run openapi`. Don't edit it: a test compares it.
 
+import type { ApiCallRequest, ApiCallResult } from "./api-code.ts";
 import type {
   ApiPublishRequest,
   ApiBroadcastRequest,
@@ -121,6 +122,7 @@ export interface ApiRequests {
   readonly add_audience: ApiAddAudienceRequest;
   readonly remove_audience: ApiRemoveAudienceRequest;
   readonly audience: ApiAudienceRequest;
+  readonly call: ApiCallRequest;
 }
 
 /** The `result` of each method's answer. */
@@ -166,4 +168,5 @@ export interface ApiResults {
   readonly add_audience: ApiAddAudienceResult;
   readonly remove_audience: ApiRemoveAudienceResult;
   readonly audience: ApiAudienceResult;
+  readonly call: ApiCallResult;
 }

@@ -40,6 +40,27 @@ export async function carryOut<Name extends CommandName>(
   params: object,
   key: ApiKey,
 ): Promise<ApiResults[Name]> {
+  const result: ApiResults[Name] = JSON.parse(await resultText(env, name, params, key));
+  return result;
+}
+
+/** Calls a procedure of a channel. @returns what it has returned. @throws RealtimeError as {@link carryOut} */
+export async function callProcedure<Result>(
+  env: object,
+  request: object,
+  key: ApiKey,
+): Promise<Result> {
+  const result: { readonly data: Result } = JSON.parse(await resultText(env, "call", request, key));
+  return result.data;
+}
+
+/** The `result` of a command's answer as JSON. */
+async function resultText(
+  env: object,
+  name: CommandName,
+  params: object,
+  key: ApiKey,
+): Promise<string> {
   const { config, placed, caller } = await callingOf(env, name, key);
   const parsed = parseNamed(name, textOf(name, params, key), caller);
   if (parsed.outcome === "malformed")
@@ -48,8 +69,7 @@ export async function carryOut<Name extends CommandName>(
   if (called.outcome === "refused") throw refusal(name, key, called);
   const answer = commandAnswer(parsed.command, called.collected.inOrder());
   if ("error" in answer) throw refusal(name, key, answer);
-  const result: ApiResults[Name] = JSON.parse(answer.result);
-  return result;
+  return answer.result;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Context, Env as HonoEnv } from "hono";
 import { HonoBase } from "hono/hono-base";
 import { TrieRouter } from "hono/router/trie-router";
 import { isCommandName, operationNames } from "../../src/api/operations.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import {
   type CheckedPlace,
@@ -9,6 +10,7 @@ import {
   codeListener,
 } from "../../src/contract/coded-configuration.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
+import { withChannelCode } from "../../src/features/sections.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
 import { respondUnconfigured } from "../http/responses.ts";
@@ -17,7 +19,9 @@ import { embed } from "../platform/embedded.ts";
 import { isBound, type RealtimeBindings, unboundIn } from "./bindings.ts";
 import { runtimeProblems } from "./runtime-problems.ts";
 import type { ApiResults } from "./api-types.ts";
-import { carryOut, carryOutBatch } from "./commands.ts";
+import { callProcedure, carryOut, carryOutBatch } from "./commands.ts";
+import type { CallProcedure } from "./procedure-calls.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
 import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";
@@ -31,7 +35,7 @@ import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
-  type JsonData,
+  callRequest,
   type MethodName,
   type Methods,
   publishRequest,
@@ -44,11 +48,16 @@ export interface BoundEnv extends HonoEnv {
 }
 
 /** What a Worker of one's own says about its real-time layer. */
-export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
+export interface RealtimeOptions<
+  Bound extends BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends HookFunctions {
   /** Where the app is mounted, such as "/realtime": the clients' address is then "wss://host/realtime/connection/websocket". */
   readonly prefix: string;
   /** As under `[vars.config]`, with Centrifugo's names. Absent: the defaults, with which clients may do nothing. */
   readonly config?: DormouseConfig;
+  /** The code of channels, by their namespaces: `{ auction: channel({ … }) }`; "" for channels without one. */
+  readonly channels?: Definitions;
   /** Who connects, as the Worker's own middleware knows it. Then no tokens are needed. */
   readonly user?: (context: Context<Bound>) => Visitor | Promise<Visitor>;
   /**
@@ -67,7 +76,10 @@ export interface RealtimeOptions<Bound extends BoundEnv> extends HookFunctions {
 export type Visitor = string | ConnectHookResult | null | undefined;
 
 /** The real-time layer of a Worker of one's own. */
-export interface Realtime<Bound extends BoundEnv> extends Methods<[env: RealtimeBindings]> {
+export interface Realtime<
+  Bound extends BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[env: RealtimeBindings]> {
   /** For `app.route(prefix, realtime.app)`. */
   readonly app: HonoBase<Bound>;
   /**
@@ -113,18 +125,30 @@ export interface Realtime<Bound extends BoundEnv> extends Methods<[env: Realtime
     env: RealtimeBindings,
     commands: Commands,
   ) => Promise<BatchReplies<Commands>>;
+  /**
+   * Calls a procedure of a channel, as in `realtime.call(env, "auction:7", "bid", { amount: 5 })`.
+   *
+   * @returns what the procedure has returned
+   * @throws RealtimeError if nothing has happened, or may have; its `code` is that of the procedure's `reject`
+   */
+  readonly call: CallProcedure<[env: RealtimeBindings], Definitions>;
 }
 
 /**
  * Makes the real-time layer of a Worker of one's own. To be called once, at the top level of the Worker's module: the
  * objects run that module, too, and learn their configuration there.
  *
+ * @typeParam Definitions the code of its channels, by which `call` is typed
  * @throws if it is called twice, or with a prefix that can't be one
  */
+export function dormouse<
+  Bound extends BoundEnv = BoundEnv,
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+>(options: RealtimeOptions<Bound, Definitions>): Realtime<Bound, Definitions>;
 export function dormouse<Bound extends BoundEnv = BoundEnv>(
   options: RealtimeOptions<Bound>,
 ): Realtime<Bound> {
-  const { prefix, config = {}, user, console: mayOperate, files = [] } = options;
+  const { prefix, config = {}, user, console: mayOperate, files = [], channels } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
     throw new Error(
       'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
@@ -140,11 +164,12 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
   embed({
     ...said,
     ...(hooks && { hooks }),
+    ...(channels && { channels }),
     prefix,
     file: (path) => fileIn(files, prefix, path),
     ...(mayOperate && { admitsOperator }),
   });
-  tellChecker(said);
+  tellChecker(said, channels);
   const app = mounted(options, operators);
   return {
     app,
@@ -158,34 +183,53 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
     },
     publish: (env, channel, data, more) =>
       carryOut(env, "publish", publishRequest(channel, data, more), ownKey),
-    broadcast: (env, channels, data, more) =>
-      carryOut(env, "broadcast", broadcastRequest(channels, data, more), ownKey),
+    broadcast: (env, names, data, more) =>
+      carryOut(env, "broadcast", broadcastRequest(names, data, more), ownKey),
     batch: (env, commands) => carryOutBatch(env, { commands }, ownKey),
+    call: callOwn,
     ...ownMethods(),
   };
 }
 
 /** Tells whoever checks the Worker's code what it has configured, and what is wrong with that; usually nobody does. */
-function tellChecker(made: Omit<CodedConfiguration, "problems">): void {
+function tellChecker(
+  made: Omit<CodedConfiguration, "problems">,
+  channels: ChannelDefinitions | undefined,
+): void {
   const listener: unknown = Reflect.get(globalThis, codeListener);
   if (typeof listener === "function")
     listener((place: CheckedPlace): CodedConfiguration => ({
       ...made,
-      problems: problemsOf(made.config, place),
+      problems: problemsOf(made.config, place, channels),
     }));
 }
 
-function problemsOf(config: object, place: CheckedPlace): readonly string[] {
+function problemsOf(
+  config: object,
+  place: CheckedPlace,
+  channels: ChannelDefinitions = {},
+): readonly string[] {
   const parsed = parseConfig(config, place);
-  return parsed.outcome === "bad" ? parsed.problems : leftOutProblems(parsed.config);
+  return parsed.outcome === "bad"
+    ? parsed.problems
+    : [...leftOutProblems(parsed.config), ...withChannelCode(parsed.config, channels).problems];
 }
 
-/** The names of all methods but publish and broadcast, which have forms of their own. */
+/** The names of all methods but publish, broadcast and call, which have forms of their own. */
 function methodNames(): readonly MethodName[] {
   return operationNames().filter(
-    (name): name is MethodName => isCommandName(name) && name !== "publish" && name !== "broadcast",
+    (name): name is MethodName =>
+      isCommandName(name) && name !== "publish" && name !== "broadcast" && name !== "call",
   );
 }
+
+const callOwn: CallProcedure<[env: RealtimeBindings], ChannelDefinitions> = (
+  env,
+  channel,
+  procedure,
+  args,
+  options,
+) => callProcedure(env, callRequest(channel, procedure, args, options), ownKey);
 
 /** The Worker's own code may do everything. */
 const ownKey = { name: "this Worker" };

@@ -1,7 +1,7 @@
 import { parseFunctionAnswer } from "../features/index.ts";
 import { functionsBinding } from "../../src/config/targets.ts";
 import type { Service } from "../platform/embedded.ts";
-import type { JsonData } from "./realtime-methods.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
 
 /** What all questions say of the connection (docs/hooks.md). Empty fields are left out. */
 export interface HookRequest {

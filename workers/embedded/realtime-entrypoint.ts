@@ -1,15 +1,17 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
+import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiKey } from "../../src/access/api-keys.ts";
 import { parseBindingCaller } from "../../src/access/binding-caller.ts";
 import { configurationOf } from "../platform/configuration.ts";
 import type { Env } from "../platform/env.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
-import { carryOut, carryOutBatch, outcomeOf } from "./commands.ts";
+import { callProcedure, carryOut, carryOutBatch, outcomeOf } from "./commands.ts";
+import type { CallOptions } from "./procedure-calls.ts";
 import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
-  type JsonData,
+  callRequest,
   type MethodName,
   publishRequest,
   type PublishOptions,
@@ -51,6 +53,17 @@ export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements Realtim
     commands: Commands,
   ): Promise<BatchReplies<Commands>> {
     return carryOutBatch(this.env, { commands }, callerOf(this.env, this.ctx.props));
+  }
+
+  /** Names, arguments and results have types in `realtimeService<typeof channels>(binding)`. */
+  call<Result = JsonValue | undefined>(
+    channel: string,
+    procedure: string,
+    args?: JsonData,
+    options?: CallOptions,
+  ): Promise<Result> {
+    const request = callRequest(channel, procedure, args, options);
+    return callProcedure(this.env, request, callerOf(this.env, this.ctx.props));
   }
 
   outcome(method: string, params: object): Promise<RealtimeOutcome<object>> {

@@ -1,5 +1,7 @@
-import type { CommandName } from "../../src/access/operations.ts";
+import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { ApiRequests, ApiResults } from "./api-types.ts";
+import type { JsonData } from "../../src/protocol/wire-value.ts";
+import type { CallOptions, CallProcedure } from "./procedure-calls.ts";
 import type { ErrorValue } from "./realtime-error.ts";
 
 /** What a publication may have besides its data. */
@@ -18,18 +20,14 @@ export interface PublishOptions {
   readonly ifOffset?: number;
 }
 
-/** A value that JSON can hold. */
-export type JsonData =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly unknown[]
-  | { readonly [name: string]: unknown }
-  | object;
+/**
+ * The name of a command. The table of operations has the same names, but each feature adds its own to it, which declarations of an
+ * installed package don't see.
+ */
+type ApiName = keyof ApiRequests;
 
 /** The methods that take what the HTTP API takes, with its names, and give its `result`. */
-export type MethodName = Exclude<CommandName, "publish" | "broadcast">;
+export type MethodName = Exclude<ApiName, "publish" | "broadcast" | "call">;
 
 /** The request of a publish, in the names of the HTTP API. */
 export function publishRequest(
@@ -47,6 +45,21 @@ export function broadcastRequest(
   options: Omit<PublishOptions, "ifOffset"> = {},
 ): ApiRequests["broadcast"] {
   return { channels: [...channels], data, ...optionsRequest(options) };
+}
+
+/** The request of a call of a procedure. */
+export function callRequest(
+  channel: string,
+  procedure: string,
+  args?: JsonData,
+  { idempotencyKey }: CallOptions = {},
+): ApiRequests["call"] {
+  return {
+    channel,
+    procedure,
+    ...(args !== undefined && { args }),
+    ...(idempotencyKey !== undefined && { idempotency_key: idempotencyKey }),
+  };
 }
 
 function optionsRequest(options: PublishOptions) {
@@ -77,8 +90,8 @@ type Params<Name extends MethodName> =
 
 /** A command of a batch: the request of one method, by the method's name. */
 export type BatchCommand = {
-  readonly [Name in CommandName]: { readonly [Method in Name]: ApiRequests[Name] };
-}[CommandName];
+  readonly [Name in ApiName]: { readonly [Method in Name]: ApiRequests[Name] };
+}[ApiName];
 
 /** A batch as the HTTP API takes it. Absent commands are a mistake of the caller, which is answered. */
 export interface BatchRequest<Commands extends readonly BatchCommand[]> {
@@ -90,11 +103,11 @@ export interface BatchRequest<Commands extends readonly BatchCommand[]> {
  * carried out.
  */
 export type BatchReplies<Commands extends readonly BatchCommand[]> = {
-  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & CommandName>;
+  readonly [Index in keyof Commands]: BatchReply<keyof Commands[Index] & ApiName>;
 };
 
 /** What came of one command. */
-export type BatchReply<Name extends CommandName> =
+export type BatchReply<Name extends ApiName> =
   | { readonly result: ApiResults[Name]; readonly error?: undefined }
   | {
       readonly error: { readonly code: number; readonly message: string };
@@ -115,8 +128,14 @@ export interface RealtimeService extends RealtimeCalls {
   outcome(method: string, params: object): Promise<RealtimeOutcome<object>>;
 }
 
-/** The methods of {@link Realtime}, without an environment. */
-export interface RealtimeCalls extends Methods<[]> {
+/**
+ * The methods of {@link Realtime}, without an environment.
+ *
+ * @typeParam Definitions the code of the channels, such as `typeof channels`, by which calls of procedures are typed
+ */
+export interface RealtimeCalls<
+  Definitions extends ChannelDefinitions = ChannelDefinitions,
+> extends Methods<[]> {
   /** As {@link Realtime.publish} of the Worker itself. */
   publish(
     channel: string,
@@ -133,4 +152,6 @@ export interface RealtimeCalls extends Methods<[]> {
   batch<const Commands extends readonly BatchCommand[]>(
     commands: Commands,
   ): Promise<BatchReplies<Commands>>;
+  /** As {@link Realtime.call} of the Worker itself. */
+  call: CallProcedure<[], Definitions>;
 }

@@ -1,9 +1,13 @@
+import type { ChannelDefinitions } from "../../src/features/index.ts";
+import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 import type { ApiResults } from "./api-types.ts";
+import type { CallOptions } from "./procedure-calls.ts";
 import { RealtimeError } from "./realtime-error.ts";
 import {
   type BatchCommand,
   type BatchReplies,
   broadcastRequest,
+  callRequest,
   type MethodName,
   type Methods,
   publishRequest,
@@ -17,8 +21,12 @@ import {
  * and `isTemporary`, whatever the compatibility dates of both Workers.
  *
  * @param binding to the other Worker's `RealtimeEntrypoint`; `wrangler types` calls it a `Fetcher` or a `Service`
+ * @typeParam Definitions the code of the other Worker's channels, such as `typeof channels`
  * @throws if the binding has no methods
  */
+export function realtimeService<Definitions extends ChannelDefinitions = ChannelDefinitions>(
+  binding: RealtimeService | Fetcher,
+): RealtimeCalls<Definitions>;
 export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCalls {
   if (!hasOutcome(binding))
     throw new Error(
@@ -35,6 +43,15 @@ export function realtimeService(binding: RealtimeService | Fetcher): RealtimeCal
       call("broadcast", broadcastRequest(channels, data, options)),
     batch: <const Commands extends readonly BatchCommand[]>(commands: Commands) =>
       call<BatchReplies<Commands>>("batch", { commands }),
+    call: async <Result = JsonValue | undefined>(
+      channel: string,
+      procedure: string,
+      args?: JsonData,
+      options?: CallOptions,
+    ) => {
+      const request = callRequest(channel, procedure, args, options);
+      return (await call<{ readonly data: Result }>("call", request)).data;
+    },
     ...methodsOf(call),
   };
 }

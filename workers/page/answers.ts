@@ -213,7 +213,31 @@ export interface Inspected {
       readonly subscribers?: Subscribers;
       readonly backlog_bytes?: number;
     }[];
+    readonly code?: CodeState;
   };
+}
+
+/** The code of a channel: what it has stored, and its last calls. */
+export interface CodeState {
+  readonly keys: number;
+  readonly bytes?: number;
+  readonly version?: number;
+  readonly first_keys: readonly { readonly key: string; readonly value?: JsonValue }[];
+  readonly timers: readonly {
+    readonly name: string;
+    readonly at_ms: number;
+    readonly procedure: string;
+    readonly tries: number;
+  }[];
+  readonly procedures: Readonly<Record<string, object>>;
+  readonly last_calls: readonly {
+    readonly procedure: string;
+    readonly by: string;
+    readonly outcome: string;
+    readonly at_ms: number;
+    readonly code?: number;
+    readonly message?: string;
+  }[];
 }
 
 interface Refusal {

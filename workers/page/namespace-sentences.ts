@@ -3,6 +3,7 @@
  * test tries each sentence with sessions (rule N29).
  */
 import { mayMark, maySeeMarks } from "../../src/features/cursors/may.ts";
+import { mayCallProcedures } from "../../src/features/procedures/may.ts";
 import { mayAppend, mayRemoveKey, maySetKey } from "../../src/features/maps/may.ts";
 import {
   type AskedChannel,
@@ -56,6 +57,7 @@ export function sentencesOf(namespace: NamespaceSettings, settings: Settings): r
     ...history(namespace),
     ...recovery(namespace, settings),
     ...cursors(plain),
+    ...calling(plain).map((deed) => sentenceOf(deed)),
     ...capabilities(plain, settings),
     ...closed(options, settings),
   ];
@@ -158,6 +160,18 @@ function marking(channel: Channel): readonly Deed[] {
       ];
 }
 
+function calling(channel: Channel): readonly Deed[] {
+  return channel.options.code === undefined
+    ? []
+    : [
+        {
+          what: "call procedures of the channel's code",
+          none: "call procedures",
+          ask: (caller) => mayCallProcedures(channel, caller),
+        },
+      ];
+}
+
 /** All that clients may do on a channel to which they needn't be subscribed. */
 function deedsOn(channel: Channel): readonly Deed[] {
   const isMap = channel.options.map !== undefined;
@@ -166,6 +180,7 @@ function deedsOn(channel: Channel): readonly Deed[] {
     seeing(channel),
     reading(channel),
     ...marking(channel),
+    ...calling(channel),
   ];
 }
 

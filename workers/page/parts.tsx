@@ -167,8 +167,11 @@ export function JsonField({
 }
 
 /** What is wrong with a value that was typed as JSON; "" if nothing is. */
-export function jsonFault(what: "payload" | "value", text: string): string {
-  return isJson(text) ? "" : `The ${what} isn't valid JSON. A text needs quotes.`;
+export function jsonFault(what: "arguments" | "payload" | "value", text: string): string {
+  const isOne = what !== "arguments";
+  return isJson(text)
+    ? ""
+    : `The ${what} ${isOne ? "isn't" : "aren't"} valid JSON. A text needs quotes.`;
 }
 
 /**

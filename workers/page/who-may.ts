@@ -14,7 +14,7 @@ const kinds: readonly Caller[] = ["", "42"].flatMap((user) =>
   [false, true].map((subscribed) => ({ user, subscribed })),
 );
 
-const capabilities: readonly Capability[] = ["sub", "pub", "prs", "hst"];
+const capabilities: readonly Capability[] = ["sub", "pub", "prs", "hst", "call"];
 
 /** The one who may do the most without a token for the channel. */
 const mostEntitled: Caller = { user: "42", subscribed: true, capabilities };

@@ -14,6 +14,7 @@ import { parseConfig } from "../../src/config/parse-config.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { leftOutProblems } from "../../src/features/index.ts";
 import { inDevelopment, previousKeySecretEnd, targetsOf } from "../../src/features/sections.ts";
+import { withCodeHere } from "./channel-code.ts";
 import { embeddedHere } from "./embedded.ts";
 import { missingTargets } from "./services.ts";
 import { SessionSecrets } from "./session-secrets.ts";
@@ -104,7 +105,8 @@ function readConfiguration(env: Settings): Configuration {
   if (embedded !== undefined && env.config !== undefined)
     return { outcome: "unconfigured", problems: [configuredTwice] };
   const parsed = parseConfig(documentOf(env), { showsValues: false, ...placeOf(env) });
-  const config = parsed.outcome === "config" ? parsed.config : undefined;
+  const coded = parsed.outcome === "config" ? withCodeHere(parsed.config) : undefined;
+  const config = coded?.config;
   const uses = secretUses(config);
   const given = secretsIn(env, uses);
   const secrets = verifierSecrets(env, given, config);
@@ -136,14 +138,15 @@ function readConfiguration(env: Settings): Configuration {
     problems.push("variable STREAM_PROBE_MS must be a number of ms, less than 2147483648");
   if (config !== undefined)
     problems.push(...leftOutProblems(config), ...missingTargets(targetsOf(config), env));
-  if (parsed.outcome === "bad" || problems.length > 0) return { outcome: "unconfigured", problems };
-  if (!development) noteUnused(secrets.token, parsed.config);
-  const inPlace = development ? inDevelopment(parsed.config, given) : parsed.config;
+  problems.push(...(coded?.problems ?? []));
+  if (config === undefined || problems.length > 0) return { outcome: "unconfigured", problems };
+  if (!development) noteUnused(secrets.token, config);
+  const inPlace = development ? inDevelopment(config, given) : config;
   return {
     outcome: "configured",
     config: withOrigins(inPlace, env.DEVELOPMENT_ORIGINS ?? ""),
-    secrets: { apiKeys: apiKeys(parsed.config, given), given },
-    verifier: new TokenVerifier(parsed.config.client, secrets, parsed.config.hooks.keepsMeta),
+    secrets: { apiKeys: apiKeys(config, given), given },
+    verifier: new TokenVerifier(config.client, secrets, config.hooks.keepsMeta),
     hookSigner: new WebhookSigner(hookSecrets(env)),
     sessions: new SessionSecrets(sessionKeys(env)),
   };

@@ -1,7 +1,11 @@
+import type { ChannelDefinitions } from "../../src/features/index.ts";
+
 /** What a Worker of one's own says in its code, in place of its wrangler.toml. */
 export interface Embedded {
   /** As `[vars.config]`. */
   readonly config: object;
+  /** The code of channels, by their namespaces; absent if none has any. */
+  readonly channels?: ChannelDefinitions;
   /** Whether the Worker's own code authenticates clients: then no token secret is needed. */
   readonly knowsUsers: boolean;
   /** The hooks that are functions of the Worker, as the Worker of a service binding; absent if there are none. */

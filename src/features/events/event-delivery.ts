@@ -13,7 +13,7 @@ import type { HomePart, ObjectPart, PartedHome, PartHost, ToldEvent } from "../.
 import type { Platform } from "../../object/platform.ts";
 import { partsOf } from "../../config/name-parts.ts";
 import { eventObject, homeObject } from "../../contract/object-names.ts";
-import type { GatewaySetup } from "../../gateway/gateway.ts";
+import type { GatewaySetup } from "../../gateway/gateway-setup.ts";
 import { SessionEvents, sessionEvents } from "./session-events.ts";
 
 /**

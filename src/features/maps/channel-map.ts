@@ -21,7 +21,7 @@ import {
   type MapStatePage,
   type MapStateOutcome,
 } from "./map-outcomes.ts";
-import { KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
+import { isOf, KeyCounter, type KnownKey, type MapEntry, suppressionOf } from "./map-state.ts";
 import { type AppendOutcome, type GrowingMap, MapGrowth } from "./growth/map-growth.ts";
 import { SharedPages } from "./shared-pages.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../protocol/publication.ts";
@@ -124,6 +124,13 @@ export class ChannelMap implements ChannelKeys {
     return { outcome: "changed", position };
   }
 
+  /** Whether a change would do nothing (rule Z7). */
+  isVain(change: MapChange, nowMs: number): boolean {
+    const { key, idempotencyKey } = change.request;
+    const isRepeated = this.#publications.firstResult(idempotencyKey, nowMs) !== undefined;
+    return isRepeated || suppressionOf(change, this.#known(key, nowMs)) !== undefined;
+  }
+
   /** Appends a text to the value of a key (rule Z38); see {@link change} for the parameters. */
   append(
     request: MapAppendRequest,
@@ -188,7 +195,7 @@ export class ChannelMap implements ChannelKeys {
 
   /** Reads the state for a backend. `position` is that of the first page; `entries` are none if it asks for none. */
   readState(query: MapStateQuery, nowMs: number): MapStateOutcome {
-    const { key, limit, revision } = query;
+    const { key, limit, revision, cursor } = query;
     const position = this.#begin(nowMs);
     if (!isOf(revision, position)) return { outcome: "unrecoverable", position };
     const at = revision ?? position;
@@ -200,7 +207,6 @@ export class ChannelMap implements ChannelKeys {
     if (limit === 0) return { outcome: "state", entries: [], cursor: "", position: at };
     const most = mapLimits.mapAnswerEntriesMax;
     const entriesMax = limit < 0 ? most : Math.min(limit, most);
-    const { cursor } = query;
     const read = this.#read(cursor, entriesMax, revision, nowMs, limits.answerBytesMax / 2);
     return read.outcome === "unrecoverable" ? read : { ...read, outcome: "state", position: at };
   }
@@ -440,9 +446,4 @@ export class ChannelMap implements ChannelKeys {
     if (entry !== undefined) this.#expiry.changed({ ...entry, offset: position.offset });
     return position;
   }
-}
-
-/** Whether a position is of the same stream as the top; a position without an epoch is. */
-function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
-  return position === undefined || position.epoch === "" || position.epoch === top.epoch;
 }

@@ -1,6 +1,6 @@
 import type { MapChange, MapSuppression } from "./map-call.ts";
 import type { PublicationColumns } from "../../protocol/publication-columns.ts";
-import type { Tags } from "../../protocol/publication.ts";
+import type { StreamPosition, Tags } from "../../protocol/publication.ts";
 
 /**
  * The keys of one map and their values: the port behind which they lie in rows ({@link StateTable}) or, for an ephemeral
@@ -132,4 +132,9 @@ export function suppressionOf(
   const { ifOffset } = change.request;
   if (ifOffset === undefined) return undefined;
   return ifOffset === (isThere ? known.offset : 0) ? undefined : "position_mismatch";
+}
+
+/** Whether a position is of the same stream as the top; a position without an epoch is. */
+export function isOf(position: StreamPosition | undefined, top: StreamPosition): boolean {
+  return position === undefined || position.epoch === "" || position.epoch === top.epoch;
 }

@@ -151,6 +151,14 @@ export const metrics = {
     type: "counter",
     help: "Objects that started or woke.",
   },
+  dormouse_procedure_calls_total: {
+    type: "counter",
+    help: "Calls of the code of channels, by what came of them.",
+  },
+  dormouse_procedure_slow_total: {
+    type: "counter",
+    help: "Calls of the code of channels that held the thread for long.",
+  },
   dormouse_refusals_total: {
     type: "counter",
     help: "What was refused, by the rule in src/SPEC.md.",

@@ -14,9 +14,10 @@ import { namespaceLabel } from "../../channel/channel-name.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { CountedSessions } from "./session-counts.ts";
 import type { ObjectPart, PartHost } from "../../object/part.ts";
-import type { GatewaySetup } from "../../gateway/gateway.ts";
+import type { GatewaySetup } from "../../gateway/gateway-setup.ts";
 import { elapsed } from "../../moment.ts";
 import type { ChannelCounts } from "../../channel/channel-outcomes.ts";
+import { type CallCounts, ProcedureDriver } from "../procedures/procedure-driver.ts";
 import type { MapCounts } from "../maps/map-outcomes.ts";
 
 /** The counts of one object, and its reports (docs/metrics.md). It exists only where something is counted (rule J1). */
@@ -41,6 +42,11 @@ export class ObjectMetrics implements ObjectPart {
   #starts = 1;
   /** Up to where the object's own counts have been counted. */
   #counted = { rowsWritten: 0, callsMade: 0, atMs: 0 };
+  /** The calls of the channel's code that have been counted, by their procedures. */
+  readonly #countedCalls = new Map<string, CallCounts>();
+  /** What knows of them; undefined where there is no code, and before the first event. */
+  #driver: ProcedureDriver | undefined;
+  #hasLooked = false;
 
   constructor(object: PartHost) {
     this.#object = object;
@@ -88,6 +94,7 @@ export class ObjectMetrics implements ObjectPart {
     this.#second = second;
     if (this.#answers >= metricsLimits.metricsRidesPerSecond) return undefined;
     if (!this.#object.sockets.empty || this.#refusals.last(1).length > 0) return undefined;
+    this.#countProcedures();
     const taken = this.#reporter.nextReport(nowMs);
     if (taken === undefined) return undefined;
     this.#answers++;
@@ -147,6 +154,7 @@ export class ObjectMetrics implements ObjectPart {
   };
 
   ended(nowMs: number): void {
+    this.#countProcedures();
     this.#reporter.check(nowMs);
   }
 
@@ -206,6 +214,27 @@ export class ObjectMetrics implements ObjectPart {
     this.#counted = { rowsWritten, callsMade, atMs: nowMs };
     this.#starts = 0;
     this.#alarms = 0;
+  }
+
+  /** Counts what became of the calls of the channel's code. A procedure's name is in the code, so there are few. */
+  #countProcedures(): void {
+    if (!this.#hasLooked) this.#driver = this.#object.part(ProcedureDriver);
+    this.#hasLooked = true;
+    if (this.#driver === undefined) return;
+    const { knownChannel = "", config } = this.#object;
+    for (const [procedure, calls] of this.#driver.counts) {
+      const before = this.#countedCalls.get(procedure);
+      const labels = { procedure, channel_namespace: namespaceLabel(knownChannel, config.channel) };
+      const { slow, ...outcomes } = calls;
+      for (const outcome of ["done", "repeated", "rejected", "refused", "threw"] as const) {
+        const added = outcomes[outcome] - (before?.[outcome] ?? 0);
+        if (added > 0)
+          this.counts.add("dormouse_procedure_calls_total", { outcome, ...labels }, added);
+      }
+      const slower = slow - (before?.slow ?? 0);
+      if (slower > 0) this.counts.add("dormouse_procedure_slow_total", labels, slower);
+      this.#countedCalls.set(procedure, { ...calls });
+    }
   }
 }
 

@@ -6,10 +6,12 @@ import type {
   ObjectState,
   SubscriberCounts,
 } from "./object-state.ts";
+import type { CodeState } from "./code-state.ts";
 import { type CollectedRefusal, edgeNode } from "../metrics/metrics-report.ts";
 import type { ClosedConnection, GatewayProgress } from "./trail.ts";
 import { gatewayNode } from "../../contract/object-names.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
+import { jsonValue } from "../../protocol/wire-value.ts";
 
 /** A gateway of the answer to `inspect`; `state` is undefined if it didn't answer. */
 export interface InspectedGateway {
@@ -118,6 +120,18 @@ function shownChannel(channel: ChannelState, gateways: readonly InspectedGateway
     committing: channel.isCommitting,
     waiting_bytes: channel.waitingBytes,
     gateways: gateways.map((one) => shownGateway(one, channel)),
+    ...(channel.code === undefined ? {} : { code: shownCode(channel.code) }),
+  };
+}
+
+function shownCode({ firstKeys, timers, lastCalls, ...code }: CodeState): object {
+  return {
+    ...code,
+    first_keys: firstKeys.map(({ key, value }) =>
+      value === undefined ? { key } : { key, value: jsonValue(value) },
+    ),
+    timers: timers.map(({ atMs, ...timer }) => ({ ...timer, at_ms: atMs })),
+    last_calls: lastCalls.map(({ atMs, ...call }) => ({ ...call, at_ms: atMs })),
   };
 }
 

@@ -42,4 +42,11 @@ export const trailLimits = {
   trailConnectionsMax: 100,
   /** Connections with the largest backlogs, and the last ends of connections, that `inspect` lists (rule Y4). */
   inspectedConnectionsMax: 20,
+  /**
+   * Keys of a channel's code that `inspect` lists, the characters of a value that it shows, and the last calls: at most
+   * 120 KB (rule Y10).
+   */
+  inspectedKeysMax: 100,
+  inspectedValueCharactersMax: 1_024,
+  inspectedCallsMax: 20,
 } as const;

@@ -1,5 +1,6 @@
 import type { KeptRefusal } from "../../contract/kept-refusal.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
+import type { CodeState } from "./code-state.ts";
 import type { ClosedConnection, GatewayProgress } from "./trail.ts";
 
 /**
@@ -107,4 +108,6 @@ export interface ChannelState {
   /** Whether a commit is under way, and what waits for it, in bytes. */
   readonly isCommitting: boolean;
   readonly waitingBytes: number;
+  /** Its code; absent without any. */
+  readonly code?: CodeState;
 }

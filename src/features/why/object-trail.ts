@@ -1,12 +1,14 @@
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
-import type { GatewaySetup } from "../../gateway/gateway.ts";
+import type { GatewaySetup } from "../../gateway/gateway-setup.ts";
 import { trailLimits } from "./limits.ts";
 import type { EventKind, ObjectPart, PartHost } from "../../object/part.ts";
 import type { SessionContext } from "../../session/ports.ts";
 import { version } from "../../version.ts";
 import { BatchTrail } from "./batch-trail.ts";
+import { ProcedureDriver } from "../procedures/procedure-driver.ts";
+import { codeState } from "./code-state.ts";
 import { CallTrails } from "./call-trail.ts";
 import { ClientTrail } from "./client-trail.ts";
 import { FrameTrail } from "./frame-trail.ts";
@@ -124,8 +126,10 @@ export class ObjectTrail implements ObjectPart {
       const { committing: isCommitting, waitingBytes } = held.queue;
       const state = channelState(held.channel, this.#heard.calls, nowMs);
       const isKnown = this.#object.knownChannel !== undefined;
+      const driver = this.#object.part(ProcedureDriver);
+      const code = driver === undefined ? {} : { code: codeState(driver, nowMs) };
       return {
-        channel: { ...state, isKnown, isCommitting, waitingBytes },
+        channel: { ...state, isKnown, isCommitting, waitingBytes, ...code },
         subscribers: ownSubscribers(held.channel, connections),
       };
     }

@@ -56,6 +56,9 @@ describe("startDormouse", () => {
       expect(await rt.published("orders:ann")).toEqual([1]);
       await fetch(`${rt.origin}/own`, { method: "POST", body: '{"item":"tea"}' });
       expect(await ann.received("orders:ann", 2)).toEqual([1, { item: "tea" }]);
+      const called = await fetch(`${rt.origin}/own`, { method: "DELETE" });
+      expect(await called.json()).toEqual([{ isBackend: true }, 1001]);
+      expect(await ann.received("orders:ann", 3)).toContainEqual({ cancelled: "tea" });
       expect(Object.keys(rt.env)).toContain("CHANNELS");
     } finally {
       await rt.stop();

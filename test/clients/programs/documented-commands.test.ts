@@ -111,7 +111,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   [/^docker /, { reason: "container.test.ts checks the image without Docker" }],
   [/^curl -N /, { reason: "it has an ellipsis for an address; curl.test.ts runs both" }],
   [
-    /^curl .*\/(?:map|shared_poll)_publish/,
+    /^curl .*\/(?:map|shared_poll)_publish|^dormouse call /,
     { reason: "it needs the namespace that its page configures" },
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],

@@ -66,7 +66,7 @@ describe("[A16] the claim caps", () => {
   });
 
   const shape =
-    '"caps" claim must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs or hst in allow';
+    '"caps" claim must be an array of {channels, match, allow}, with "", "wildcard" or "regex" for match, and sub, pub, prs, hst or call in allow';
   it.each<[JsonValue]>([
     [{}],
     ["sub"],

@@ -1,17 +1,19 @@
 import type { ApiKeyRights } from "../../../src/access/api-keys.ts";
 import type { ApiCaller } from "../../../src/api/command.ts";
 import { type JsonText, parseJsonText } from "../../../src/protocol/json/text.ts";
+import { withChannelCode } from "../../../src/features/procedures/config.ts";
 import { configOf } from "../config/parsed.ts";
 
 /**
  * A backend with the channels that the API's tests speak of: those without a namespace, a namespace for each data
- * format, one with history and one that keeps marks of users too, two of maps and two of shared polls.
+ * format, one with history and one that keeps marks of users too, one with code, two of maps and two of shared
+ * polls.
  *
  * @param rights of its key; absent for a key that admits everything
  */
 export function caller(rights?: ApiKeyRights): ApiCaller {
   const key = rights === undefined ? { name: "API_KEY" } : { name: "billing", rights };
-  const { channel: channels } = configOf({
+  const config = configOf({
     channel: {
       proxy: { shared_poll_refresh: { endpoint: "https://example.com/refresh" } },
       namespaces: [
@@ -26,6 +28,7 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
           allow_change: true,
           cursors: { enabled: true, audience: "named" },
         },
+        { name: "auction" },
         { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
         {
           name: "cursors",
@@ -42,6 +45,8 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
       ],
     },
   });
+  const auction = { procedures: { bid: () => undefined } };
+  const { channel: channels } = withChannelCode(config, { auction }).config;
   return { key, channels, nowMs: 0 };
 }
 

@@ -50,4 +50,26 @@ describe("dormouse init", () => {
     ]);
     expect((await run(["init", "x", "--name", "A b"])).code).toBe(2);
   });
+
+  it("lays out code of channels, which one line of wrangler's file finds", async () => {
+    const folder = temporaryFolder();
+    const { code, printed } = await recordedShell({}, folder)(["init", "votes", "--code"]);
+    expect(code).toBe(0);
+    expect(printed).toContain("Wrote votes/channels.ts");
+    const project = join(folder, "votes");
+    const text = (file: string) => readFileSync(join(project, file), "utf8");
+    expect(text("wrangler.jsonc")).toContain('"main": "worker.ts"');
+    expect(text("worker.ts")).toContain(`from "${packageName}/worker"`);
+    // A namespace that channels.ts has code for is one of the configuration.
+    const checked = await recordedShell({}, project)(["check", "--secrets", ".dev.vars"]);
+    expect(checked.printed).toContain("the configuration is valid");
+    expect(text("wrangler.jsonc")).toContain('"name": "votes"');
+    expect(text("channels.ts")).toContain("  votes: channel({");
+    expect(JSON.parse(text("package.json"))).toMatchObject({
+      scripts: { types: "tsc" },
+      devDependencies: { typescript: expect.any(String) },
+    });
+    const both = await recordedShell({}, folder)(["init", "--existing", "--code"]);
+    expect(both.code).toBe(2);
+  });
 });

@@ -420,3 +420,60 @@ it("map stats tells how many keys there are", async () => {
   const json = await runWith({ num_keys: 2 }, "map", "stats", "board:7", "--json");
   expect(json.printed).toBe('{"num_keys":2}');
 });
+
+it("[Y10] inspect shows what the code of a channel has stored and what became of its calls", async () => {
+  const code = {
+    keys: 2,
+    bytes: 40,
+    version: 3,
+    first_keys: [{ key: "best", value: { amount: 5 } }],
+    timers: [{ name: "end", at_ms: at, procedure: "close", tries: 0 }],
+    procedures: { bid: { done: 1, repeated: 0, rejected: 2, refused: 0, threw: 0, slow: 0 } },
+    last_calls: [
+      { procedure: "bid", by: "client", outcome: "rejected", code: 1001, message: "no", at_ms: at },
+      { procedure: "bid", by: "backend", outcome: "done", at_ms: at },
+    ],
+  };
+  const coded = {
+    object: "channel:auction:7",
+    version: "v",
+    awake_since_ms: at,
+    woken_by: "api",
+    channel: { name: "auction:7", history: { publications: 1, size: 10 }, gateways: [], code },
+  };
+  const { printed } = await runWith(coded, "inspect", "auction:7");
+  expect(printed).toContain("2 keys, 40 bytes, of version 3");
+  expect(printed).toContain(`procedures
+procedure  done  repeated  rejected  refused  threw  slow
+bid           1         0         2        0      0     0`);
+  expect(printed).toMatch(/timers\ntimer +calls +at\nend +close +2026-/);
+  expect(printed).toMatch(/bid +client +rejected +2026-\S+ +1001 no\nbid +backend +done/);
+});
+
+it("call sends the arguments as they were typed, and prints what the procedure returns", async () => {
+  const args = '{"amount":9007199254740993}';
+  const { code, printed, asked } = await runWith(
+    { data: { isBest: true } },
+    "call",
+    "auction:7",
+    "bid",
+    args,
+    "--key",
+    "k",
+  );
+  expect([code, printed]).toEqual([0, '{"isBest":true}']);
+  expect(asked).toStrictEqual([
+    [
+      "/api/call",
+      { channel: "auction:7", procedure: "bid", args: JSON.parse(args), idempotency_key: "k" },
+    ],
+  ]);
+  const nothing = await runWith({ data: null }, "call", "auction:7", "close");
+  expect([nothing.code, nothing.printed]).toEqual([0, ""]);
+  expect(nothing.asked).toStrictEqual([
+    ["/api/call", { channel: "auction:7", procedure: "close" }],
+  ]);
+  const bad = await runWith({}, "call", "auction:7", "bid", "{");
+  expect(bad.code).toBe(2);
+  expect(bad.noted).toContain("the arguments aren't JSON");
+});

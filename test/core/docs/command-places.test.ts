@@ -37,6 +37,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/outbox.md": ["clone", "project"],
   "docs/performance.md": ["clone"],
   "docs/placement.md": ["clone", "project"],
+  "docs/procedures.md": ["clone", "project"],
   "docs/protocol.md": ["clone", "project"],
   "docs/queue.md": ["clone", "project"],
   "docs/react.md": ["examples/template"],
@@ -51,6 +52,8 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/users.md": ["clone", "project"],
   "docs/why.md": ["clone", "project"],
   "examples/ai-answer/README.md": ["clone"],
+  "examples/ai-chat/README.md": ["examples/ai-chat"],
+  "examples/auction/README.md": ["clone"],
   "examples/chat-rooms/README.md": ["clone"],
   "examples/inbox/README.md": ["clone"],
   "examples/own-worker/README.md": ["examples/own-worker"],
@@ -124,6 +127,8 @@ function binsOfPackage({ dependencies, devDependencies }: Package): ReadonlySet<
   return new Set(
     names.flatMap((name) => {
       const folder = name === packageName ? "." : join("node_modules", name);
+      // What an example alone needs isn't installed here, and has no program that a page names.
+      if (!existsSync(folder)) return [];
       const { bin = {} } = packageIn(folder);
       return typeof bin === "string" ? [name] : Object.keys(bin);
     }),
@@ -134,7 +139,7 @@ beforeAll(async () => {
   const made = mkdtempSync(join(tmpdir(), "dormouse-test-"));
   await recordedShell({}, made)(["init", "realtime"]);
   foldersOf.set("clone", ".").set("project", join(made, "realtime"));
-  for (const name of ["own-worker", "template"])
+  for (const name of ["ai-chat", "own-worker", "template"])
     foldersOf.set(`examples/${name}`, join("examples", name));
   for (const [place, folder] of foldersOf) {
     const content = packageIn(folder);

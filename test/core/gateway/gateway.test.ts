@@ -4,6 +4,7 @@ import type { GatheredPresence } from "../../../src/channel/presence.ts";
 import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
+import { json } from "../api/channel-config.ts";
 import { at, entry, publication, said } from "./support/followed-channel.ts";
 import { batch, GatewayFixture } from "./support/gateway-fixture.ts";
 import type { RecordingSubscription } from "./support/recording-subscription.ts";
@@ -111,13 +112,36 @@ describe("a gateway", () => {
     expect(subscriber.received).toEqual([]);
   });
 
-  it("[L5] follows anew whom it had left", () => {
+  it("[L5] follows anew whom it has told that nobody is left", () => {
     const fixture = new GatewayFixture();
     fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    expect(fixture.take("news", [said("1")])).toEqual({ outcome: "left" });
     const subscriber = fixture.subscribed("news");
     expect(fixture.port.calls).toEqual(["follow", "follow"]);
+    fixture.take("news", [said("2")]);
+    expect(subscriber.received).toEqual(["2"]);
+  });
+
+  it("[L9] goes on without a call where the channel's object still counts on it", () => {
+    const fixture = new GatewayFixture();
+    fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    expect(fixture.gateway.channelCount).toBe(0);
+    const subscriber = fixture.subscribe("news");
+    expect(subscriber.answers).toHaveLength(1);
+    expect(fixture.port.calls).toEqual(["follow"]);
     fixture.take("news", [said("1")]);
     expect(subscriber.received).toEqual(["1"]);
+  });
+
+  it("[L9] keeps a bounded number of channels that nobody is subscribed to", () => {
+    const fixture = new GatewayFixture();
+    for (let channel = 0; channel <= limits.restingChannelsMax; channel++)
+      fixture.gateway.unsubscribe(fixture.subscribed(`news${channel}`).subscription);
+    const before = fixture.port.calls.length;
+    fixture.subscribe("news1");
+    expect(fixture.port.calls).toHaveLength(before);
+    fixture.subscribe("news0");
+    expect(fixture.port.calls).toHaveLength(before + 1);
   });
 
   it("[O6] asks one channel one thing after the other, and doesn't let channels wait for each other", () => {
@@ -149,6 +173,25 @@ describe("a gateway", () => {
     fixture.take("news", [said("1")]);
     expect(outcomes.slice(2)).toEqual(["published, 1"]);
     expect(subscriber.received).toEqual(["1"]);
+  });
+
+  it("[PC6] answers a subscribed caller of a procedure once it can be sent what the call has published", () => {
+    const fixture = new GatewayFixture();
+    const subscriber = fixture.subscribed("news");
+    const outcomes: string[] = [];
+    const request = { procedure: "bid", idempotencyKey: "" };
+    const operation = { method: "call", request, info: { user: "42", client: "c1" } } as const;
+    for (const by of [subscriber.subscription, undefined])
+      fixture.gateway.request("news", operation, by, fixture.nowMs, ({ outcome }) => {
+        fixture.gateway.catchUp(subscriber.subscription);
+        outcomes.push(`${outcome} ${by === undefined ? "at once" : subscriber.received.join()}`);
+      });
+    const data = json("1");
+    fixture.port.answer({ outcome: "answered", data, after: { instance: 1, sequence: 1 } });
+    fixture.port.answer({ outcome: "answered", data, after: { instance: 1, sequence: 1 } });
+    expect(outcomes).toEqual(["answered at once"]);
+    fixture.take("news", [said("1")]);
+    expect(outcomes).toEqual(["answered at once", "answered 1"]);
   });
 
   it("[O4] sends a publisher its own publication alone, while a frame is on its way to others", () => {

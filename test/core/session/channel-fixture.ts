@@ -12,6 +12,9 @@ import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
+import { withChannelCode } from "../../../src/features/procedures/config.ts";
+import type { ChannelDefinition } from "../../../src/features/procedures/definition.ts";
+import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import { TestConnection } from "./test-connection.ts";
@@ -30,6 +33,8 @@ export interface ChannelFixtureSetup {
   readonly rpc?: object;
   /** The configuration's `events`. */
   readonly events?: object;
+  /** The code of channels without a namespace. */
+  readonly code?: ChannelDefinition;
 }
 
 /** One channel and its sessions, driven as an object drives them. Time stands still unless a test moves it. */
@@ -41,7 +46,7 @@ export class ChannelFixture {
   parts: readonly ObjectPart[];
   nowMs = startMs;
   readonly #name: string;
-  readonly #sql = new NodeSql();
+  readonly sql = new CountingSql(new NodeSql());
   readonly #backlog = new Backlog({
     sockets: () => this.connections.map(backlogged),
     nowMs: () => this.nowMs,
@@ -57,15 +62,17 @@ export class ChannelFixture {
     channel,
     rpc,
     events,
+    code,
   }: ChannelFixtureSetup = {}) {
     this.#name = name;
     const channels = { ...channel, without_namespace: options };
-    this.config = configured({
+    const config = configured({
       client: { pong: "always", ...client },
       channel: channels,
       rpc: { ...rpc },
       ...(events && { events }),
     });
+    this.config = code === undefined ? config : withChannelCode(config, { "": code }).config;
     this.channel = this.#newChannel();
     this.parts = this.newParts();
   }
@@ -200,7 +207,7 @@ export class ChannelFixture {
       name: this.#name,
       options: resolved.options,
       client: this.config.client,
-      sql: this.#sql,
+      sql: this.sql,
       newEpoch: () => `epoch${++this.#epochs}`,
       instance: this.nowMs,
       nowMs: this.nowMs,

@@ -351,6 +351,7 @@ function noteOf(channel: string, operation: ClientOperation): string {
       return `page ${channel}`;
     case "map_stream":
       return `stream ${channel}`;
+    case "call":
     case "map_read_state":
     case "map_read_stream":
     case "shared_poll_publish":

@@ -5,6 +5,7 @@ import { smooth } from "./network.ts";
 import { PlannedOutcomes } from "./planned-outcomes.ts";
 import { UserBackend } from "./user-backend.ts";
 import { quietWorlds } from "./quiet-worlds.ts";
+import type { World } from "./world.ts";
 
 const channel = "keep:a";
 const newWorld = quietWorlds();
@@ -34,6 +35,12 @@ function usersWorld() {
   const home = world.homes.get(`home ${homeName("ada")}`);
   if (home === undefined) throw new Error("nobody registered Ada");
   return { world, outcomes, users, home, clients };
+}
+
+/** A publication, upon which a gateway whose last subscriber has left says so, and has to ask to follow again (rule L9). */
+function tellThatNobodyIsLeft(world: World): void {
+  world.backend.publish(channel, false);
+  world.pass(100);
 }
 
 describe("a world in which users have homes", () => {
@@ -96,7 +103,7 @@ describe("a world in which users have homes", () => {
     const { world, outcomes, users, clients } = usersWorld();
     const [first] = clients;
     first?.unsubscribe(channel, true);
-    world.pass(100);
+    tellThatNobodyIsLeft(world);
     outcomes.plan("ask", { requestMs: 3_000, answerMs: 5 });
     const subscription = { channel, override: {} };
     users.order("ada", { method: "subscribe", subscription, expireAtSeconds: 0 });
@@ -115,7 +122,7 @@ describe("a world in which users have homes", () => {
     const { world, outcomes, users, clients } = usersWorld();
     const [first] = clients;
     first?.unsubscribe(channel, true);
-    world.pass(100);
+    tellThatNobodyIsLeft(world);
     // The gateway gets both orders in one call, the repeated one: each call to it comes after one to the other holder.
     outcomes.plan("carry out", smooth, { errorMs: 100 }, smooth, {});
     outcomes.plan("ask", { requestMs: 3_000, answerMs: 5 });

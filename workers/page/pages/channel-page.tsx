@@ -23,6 +23,7 @@ import { useRounds } from "../rounds.ts";
 import { call } from "../server.ts";
 import { type Tail, useTail } from "../tail.ts";
 import { bytes, count, newest, shortened, time } from "../text.ts";
+import { CodePart } from "./code-part.tsx";
 import { KeysPart } from "./keys-part.tsx";
 import { PresentPart } from "./present-part.tsx";
 
@@ -92,7 +93,7 @@ function Channel({
         <h1>{channel}</h1>
         <button onClick={refresh}>Refresh</button>
       </div>
-      <State {...asked} question={questions.state} namespace={namespace} />
+      <State {...asked} question={questions.state} namespace={namespace} changed={refresh} />
       <div class="columns">
         {namespace.type === "stream" && (
           <PublishForm channel={channel} loggedOut={loggedOut} published={refresh} />
@@ -169,9 +170,12 @@ function State({
   namespace,
   round,
   loggedOut,
+  changed,
 }: Asked & {
   readonly question: Question;
   readonly namespace: NamespaceSettings;
+  /** Called after a call of the channel's code, so that everything is read again. */
+  readonly changed: () => void;
 }) {
   const [{ result, problem }, take] = useAnswer<Moment>(loggedOut);
   useEffect(() => {
@@ -184,10 +188,19 @@ function State({
       ),
     );
   }, [question.params["channel"], round]);
+  const code = result?.state.channel?.code;
   return (
     <>
       <Message text={problem} isProblem />
       {result !== undefined && <StateFacts moment={result} namespace={namespace} />}
+      {code !== undefined && (
+        <CodePart
+          channel={String(question.params["channel"])}
+          code={code}
+          called={changed}
+          loggedOut={loggedOut}
+        />
+      )}
     </>
   );
 }

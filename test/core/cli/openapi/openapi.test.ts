@@ -147,6 +147,7 @@ const beyondSchemas: ReadonlySet<string> = new Set([
   "without a user, client or session has to name one anonymous connection",
   "all values of tags must be strings",
   "channel and object name different objects",
+  "the namespace of the channel has no code",
   "the channel's namespace is not one of maps",
   "the channel's namespace has no allow_change",
   "the channel's namespace is not one of streams: its keys are changed",

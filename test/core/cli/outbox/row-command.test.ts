@@ -64,6 +64,7 @@ describe("[I1] a row of the outbox", () => {
   it("has a key where the method takes one, and a text that names its place has none", () => {
     expect([...keyedMethods].toSorted()).toEqual([
       "broadcast",
+      "call",
       "delete_publication",
       "map_append",
       "map_publish",

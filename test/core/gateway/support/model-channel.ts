@@ -241,6 +241,7 @@ export class ModelChannel implements ChannelClientPort {
       case "map_publish":
       case "map_remove":
       case "map_append":
+      case "call":
       case "map_read_state":
       case "map_read_stream":
       case "mark_read":

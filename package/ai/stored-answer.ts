@@ -1,0 +1,118 @@
+import { endLog, readLog } from "./answer-log.ts";
+import { type ChatCommands, ChatError } from "./backend.ts";
+import { type Chunk, chunksIn, closingChunks, compacted } from "./chunks.ts";
+import {
+  type AnswerEntry,
+  type AnswerState,
+  chatLimits,
+  entriesOf,
+  isMessageId,
+  logKeysOf,
+  messageKey,
+  parseEntry,
+} from "./wire.ts";
+
+/** The entry of an answer, and the offset of its last change. */
+export interface StoredAnswer {
+  readonly entry: AnswerEntry;
+  readonly offset: number;
+}
+
+/** Reads the entry of an answer; undefined if there is none. @throws if the message is somebody's and no answer */
+export async function readAnswer(
+  chat: ChatCommands,
+  id: string,
+): Promise<StoredAnswer | undefined> {
+  const { value, offset } = await chat.read(messageKey(id));
+  const entry = parseEntry(value);
+  if (entry === undefined) return undefined;
+  if (!("answer" in entry)) throw new ChatError(`the message ${id} isn't an answer`);
+  return { entry, offset };
+}
+
+/**
+ * Begins an answer behind all messages.
+ *
+ * @returns false if it has begun before
+ */
+export async function beginAnswer(
+  chat: ChatCommands,
+  id: string,
+  place?: number,
+): Promise<boolean> {
+  if (!isMessageId(id)) throw new ChatError(`"${id}" can't be the ID of a message`);
+  const data: AnswerEntry = {
+    place: place ?? nextPlace(await chat.readAll()),
+    answer: "running",
+    attempt: 1,
+  };
+  const { suppressed } = await chat.publish({ key: messageKey(id), data, key_mode: "if_new" });
+  return suppressed !== true;
+}
+
+/** The place behind all messages. */
+export function nextPlace(values: ReadonlyMap<string, unknown>): number {
+  const [, last] = entriesOf(values).at(-1) ?? [];
+  return (last?.place ?? 0) + 1;
+}
+
+/** Lets an answer begin anew, with an empty log. @returns undefined if somebody else was faster */
+export async function beginAnew(
+  chat: ChatCommands,
+  id: string,
+  { entry, offset }: StoredAnswer,
+): Promise<StoredAnswer | undefined> {
+  const anew: AnswerEntry = { ...entry, attempt: entry.attempt + 1 };
+  const key = messageKey(id);
+  const changed = await chat.publish({ key, data: anew, if_offset: offset });
+  if (changed.suppressed === true) return undefined;
+  await removeLogs(chat, id, anew);
+  return { entry: anew, offset: changed.offset };
+}
+
+/**
+ * Makes one message of an answer whose log has ended. Its log goes, unless the message would be too large.
+ *
+ * @returns how the answer is: somebody else may have been faster
+ */
+export async function finishAnswer(
+  chat: ChatCommands,
+  id: string,
+  { entry, offset }: StoredAnswer,
+  answer: AnswerState,
+  chunks: readonly Chunk[],
+): Promise<AnswerState> {
+  const few = compacted(chunks);
+  const isSmall = JSON.stringify(few).length <= chatLimits.finishedLength;
+  const { place, attempt } = entry;
+  const data: AnswerEntry = { place, attempt, answer, ...(isSmall && { chunks: few }) };
+  const key = messageKey(id);
+  const { suppressed } = await chat.publish({ key, data, if_offset: offset });
+  const stored = suppressed === true ? await readAnswer(chat, id) : { entry: data };
+  if (stored?.entry.chunks !== undefined) await removeLogs(chat, id, { ...entry, attempt: 0 });
+  return stored?.entry.answer ?? "stopped";
+}
+
+/** Removes the logs of an answer but that of an attempt. */
+export async function removeLogs(
+  chat: ChatCommands,
+  id: string,
+  { attempt }: Pick<AnswerEntry, "attempt">,
+): Promise<void> {
+  for (const key of logKeysOf(await chat.readAll(), id))
+    if (!key.startsWith(`c/${id}/${attempt}/`)) await chat.remove(key);
+}
+
+/**
+ * Stops an answer, wherever its producer is, and if there is none any more: what it has said stays, and its parts end. Its
+ * producer learns of it with the next piece that it sends, or within two seconds.
+ */
+export async function endAnswer(chat: ChatCommands, id: string, why = "stopped"): Promise<void> {
+  const stored = await readAnswer(chat, id);
+  if (stored === undefined || stored.entry.answer !== "running") return;
+  const { attempt } = stored.entry;
+  await endLog(chat, id, attempt);
+  const said = chunksIn((await readLog(chat, id, attempt)).join(""));
+  const chunks = [...said, ...closingChunks(said, why), { type: "abort" } as const];
+  await finishAnswer(chat, id, stored, "stopped", chunks);
+}
