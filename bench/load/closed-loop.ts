@@ -1,7 +1,7 @@
 import { CpuShare } from "./cpu-share.ts";
 import type { Connected } from "./connected.ts";
 import type { Order, Report } from "./orders.ts";
-import { plannedChanges, plannedPosts } from "./planned-posts.ts";
+import { plannedCalls, plannedChanges, plannedPosts, type PlannedPost } from "./planned-posts.ts";
 import { type Posted, postInTurn } from "./post-in-turn.ts";
 import { PostPool } from "./post-pool.ts";
 import { warmUpSeconds } from "./warm-up.ts";
@@ -12,11 +12,7 @@ export async function closedLoop(
   connected: Connected,
 ): Promise<Extract<Report, { order: "closed-loop" }>> {
   const { subscribers, server } = connected;
-  const { channels, batch, keys, grow, dataBytes } = order;
-  const posts =
-    keys === undefined
-      ? plannedPosts(connected, channels, batch, dataBytes)
-      : plannedChanges(connected, channels, { keys, dataBytes, grow });
+  const posts = postsOf(order, connected);
   const pool = await PostPool.open(server.api, order.publishers, subscribers.failure);
   const run = async (seconds: number): Promise<Posted & { readonly leftOut: number }> => {
     const untilMs = performance.now() + seconds * 1000;
@@ -52,4 +48,14 @@ export async function closedLoop(
   } finally {
     pool.end();
   }
+}
+
+function postsOf(
+  { channels, batch, keys, grow, call, dataBytes }: Extract<Order, { order: "closed-loop" }>,
+  connected: Connected,
+): PlannedPost[] {
+  if (call === true) return plannedCalls(connected, channels, dataBytes);
+  return keys === undefined
+    ? plannedPosts(connected, channels, batch, dataBytes)
+    : plannedChanges(connected, channels, { keys, dataBytes, grow });
 }

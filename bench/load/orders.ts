@@ -39,6 +39,8 @@ export type Order =
       readonly keys?: number;
       /** Whether the values of these keys grow by a text of `dataBytes`, in place of being set. */
       readonly grow?: boolean;
+      /** Whether each request calls the code of the channel, which publishes the data. */
+      readonly call?: boolean;
       /** Whether a change may be left out, because a newer one of its key replaces it. Otherwise that is a failure. */
       readonly onlyNewest?: boolean;
       readonly dataBytes: number;

@@ -40,6 +40,19 @@ export function plannedChanges(
   );
 }
 
+/** One request for each channel that calls its code, which publishes the data. Throws if channels of the system have none. */
+export function plannedCalls(
+  { wire, server, subscribers }: Connected,
+  channels: readonly string[],
+  dataBytes: number,
+): PlannedPost[] {
+  return channels.map((channel) => {
+    const post = wire.call?.(channel, publicationData(0, dataBytes));
+    if (post === undefined) throw new Error("channels of this system have no code");
+    return { request: postRequest(post, server.api), channels: [subscribers.channel(channel)] };
+  });
+}
+
 /** One request for every so many consecutive channels. Throws if the system has no request for several channels. */
 export function plannedPosts(
   { wire, server, subscribers }: Connected,

@@ -100,7 +100,7 @@ export async function connect(run: MeasuredRun, callers: readonly Caller[]): Pro
 /** The options of a closed loop that differ between scenarios. */
 export type ClosedLoop = Pick<
   Extract<Order, { order: "closed-loop" }>,
-  "publishers" | "seconds" | "channels" | "batch" | "keys" | "grow" | "onlyNewest"
+  "publishers" | "seconds" | "channels" | "batch" | "keys" | "grow" | "call" | "onlyNewest"
 > & {
   /** Absent for {@link dataBytes}. */
   readonly dataBytes?: number;

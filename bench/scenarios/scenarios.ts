@@ -11,6 +11,7 @@ import { latency } from "./latency.ts";
 import { maps } from "./maps.ts";
 import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
+import { procedures } from "./procedures.ts";
 import { receipts } from "./receipts.ts";
 import type { Scenario } from "./scenario.ts";
 import { storm } from "./storm.ts";
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario[] = [
   maps,
   appends,
   cursors,
+  procedures,
   idle,
   memory,
   wake,

@@ -24,6 +24,11 @@ export function dormouseWire(endpoint: "channel" | "gateway"): Wire {
       headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
       body: JSON.stringify({ channel, key, text }),
     }),
+    call: (channel, data) => ({
+      path: "/api/call",
+      headers: { "X-API-Key": apiKey, "Content-Type": "application/json" },
+      body: `{"channel":${JSON.stringify(channel)},"procedure":"say","args":${data}}`,
+    }),
     receipt: centrifugoReceipt,
     mark: (channel, offset) =>
       `{"id":3,"rpc":{"method":"dormouse.read","data":{"channel":${JSON.stringify(channel)},"offset":${offset}}}}`,

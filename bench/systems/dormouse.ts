@@ -1,9 +1,11 @@
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { packageRoot } from "../../cli/package-root.ts";
 import { productionBundle } from "../../cli/build/production-bundle.ts";
 import { apiKey } from "./dormouse-wire.ts";
 import { bundled, withChangedCopy } from "../../test/verification/weakened/changed-copy.ts";
 import { HookBackend } from "./hook-backend.ts";
-import { type Homes, type SystemOptions, type System, usualHistorySize } from "./system.ts";
+import { type SystemOptions, type System, usualHistorySize } from "./system.ts";
 import { type ArrivalRule, changesWithout } from "./weakened.ts";
 import { type SystemName, tokenSecret } from "./wire.ts";
 import { startOnWorkerd } from "./workerd-system.ts";
@@ -21,7 +23,7 @@ export function dormouse(
   return {
     name,
     start: async (options) => {
-      const served = { "edge.js": bundleWith(without, options.homes) };
+      const served = { "edge.js": bundleWith(without, options) };
       const backend = options.connectHook === undefined ? undefined : await HookBackend.start();
       const running = await startOnWorkerd(options, {
         modules: options.counted === true ? { "counting.js": counting(), ...served } : served,
@@ -96,6 +98,14 @@ function configuration(
           force_recovery: true,
           cursors: { enabled: true },
         },
+        {
+          name: "code",
+          allow_subscribe_for_client: true,
+          allow_subscribe_for_anonymous: !tokens,
+          history_size: historySize,
+          history_ttl: "5m",
+          force_recovery: true,
+        },
         mapNamespace("lasting", tokens, { mode: "persistent" }),
         mapNamespace("kept", tokens, { mode: "recoverable", key_ttl: "1h" }),
         mapNamespace("brief", tokens, { mode: "ephemeral", key_ttl: "1h" }),
@@ -125,7 +135,15 @@ function counting(): string {
   return readFileSync(new URL("./counting.js", import.meta.url), "utf8");
 }
 
-function bundleWith(without: ArrivalRule | undefined, homes: Homes = "shared"): string {
+function bundleWith(
+  without: ArrivalRule | undefined,
+  { homes = "shared", code = false }: SystemOptions,
+): string {
+  if (code) {
+    const coded = bundles.get(entryWithCode) ?? productionBundle(packageRoot, [entryWithCode]);
+    bundles.set(entryWithCode, coded);
+    return coded;
+  }
   const changes = [
     ...(homes === "one-each" ? [homeEach] : []),
     ...(without === undefined ? [] : changesWithout[without]),
@@ -142,6 +160,8 @@ function bundleWith(without: ArrivalRule | undefined, homes: Homes = "shared"): 
 
 /** By the names of their changes. Built once, on first use, because that takes seconds. */
 const bundles = new Map<string, string>();
+
+const entryWithCode = fileURLToPath(new URL("./coded/edge.js", import.meta.url));
 
 /** Gives each user a home of its own, to see what sharing saves. */
 const homeEach = {

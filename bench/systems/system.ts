@@ -18,6 +18,8 @@ export interface SystemOptions {
   readonly homes?: Homes;
   /** The sockets that one object may hold; the product's default if absent. */
   readonly socketsPerObject?: number;
+  /** Whether the channels of the namespace `code` have code. */
+  readonly code?: boolean;
   /** How often the server pings a client, ms; the product's default if absent. */
   readonly pingIntervalMs?: number;
   /** Whether workerd's inspector is on, and objects can be evicted from outside. */

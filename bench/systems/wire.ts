@@ -87,6 +87,8 @@ export interface Wire {
   publishKey?(channel: string, key: string, data: string): Post;
   /** A text that the value of a key grows by in a channel that is a map; undefined if the system has no such values. */
   appendKey?(channel: string, key: string, text: string): Post;
+  /** A call of a channel's code, which publishes the data; undefined if channels of the system have none. */
+  call?(channel: string, data: string): Post;
   /** A text frame that must be answered at once to stay connected; undefined if the server sends ping frames. */
   readonly ping?: Ping;
   /** A text frame of a subscriber that the system answers by one line; undefined for a system that isn't asked. */

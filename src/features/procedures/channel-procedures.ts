@@ -151,6 +151,7 @@ export class ChannelProcedures implements ChannelPart {
     const first = this.#results.first(key, nowMs);
     if (first !== undefined) {
       this.observer?.called({ name, by: by.kind, outcome: "repeated", nowMs });
+      this.#tellOfFormer();
       return { outcome: "done", result: first };
     }
     const error =
@@ -167,6 +168,15 @@ export class ChannelProcedures implements ChannelPart {
         return result;
       },
     });
+  }
+
+  /**
+   * A former instance may have crashed before the gateways had what the first call has published (rule L4). An entry that says
+   * nothing has them catch up before the caller is answered again.
+   */
+  #tellOfFormer(): void {
+    const { relay, top } = this.#channel;
+    if (relay.sequence === 0) relay.append({ type: "removed" }, top);
   }
 
   /** Why a procedure can't be called; undefined if it can. */

@@ -2,6 +2,9 @@ import { Backlog } from "../../../src/hub/backlog.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
 import { cursorMethodsOf } from "../../../src/features/cursors/client-methods.ts";
 import { joinedMethods } from "../../../src/object/client-methods.ts";
+import { callMethodsOf } from "../../../src/features/procedures/client-method.ts";
+import { withChannelCode } from "../../../src/features/procedures/config.ts";
+import type { ChannelDefinitions } from "../../../src/features/procedures/definition.ts";
 import { appendMethodsOf } from "../../../src/features/maps/growth/client-method.ts";
 import { subscriptionTypes } from "../../../src/features/index.ts";
 import type { Config } from "../../../src/config/config.ts";
@@ -32,6 +35,8 @@ export interface ManyChannelsSetup {
   readonly rpc?: object;
   /** The configuration's `proxies`. */
   readonly proxies?: readonly object[];
+  /** The code of channels, by their namespaces. */
+  readonly code?: ChannelDefinitions;
   /** Whether sessions can lie in rows. */
   readonly storesRows?: boolean;
   /** Whether the server makes subscriptions of its own. */
@@ -70,12 +75,15 @@ export class ManyChannelsFixture {
     const { options, client, channel, rpc, proxies } = setup;
     const { storesRows = true, serverSubscriptions = true } = setup;
     const open = { allow_subscribe_for_client: true, allow_publish_for_client: true, ...options };
-    this.config = configured({
-      client: { pong: "always", ...client },
-      channel: { ...channel, without_namespace: open },
-      rpc: { ...rpc },
-      proxies: [...(proxies ?? [])],
-    });
+    this.config = withChannelCode(
+      configured({
+        client: { pong: "always", ...client },
+        channel: { ...channel, without_namespace: open },
+        rpc: { ...rpc },
+        proxies: [...(proxies ?? [])],
+      }),
+      setup.code ?? {},
+    ).config;
     this.channels = new ScriptedChannels(this.config.channel);
     this.#storesRows = storesRows;
     this.#serverSubscriptions = serverSubscriptions;
@@ -139,7 +147,8 @@ export class ManyChannelsFixture {
   }
 
   #context(): SessionContext {
-    const methods = [appendMethodsOf(this.config), cursorMethodsOf(this.config)];
+    const { config } = this;
+    const methods = [appendMethodsOf(config), callMethodsOf(config), cursorMethodsOf(config)];
     const clientMethods = joinedMethods(methods.filter((some) => some !== undefined));
     return {
       config: this.config,

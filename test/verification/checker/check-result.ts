@@ -1,3 +1,4 @@
+import type { BankCounts } from "./bank/banks.ts";
 import type { GrowthCounts } from "./growth/growth.ts";
 
 /** The kinds of violations of a history. test/verification/README.md describes them. */
@@ -28,7 +29,7 @@ export type ViolationKind =
   | "unproven"
   /** What a user has read, or is known to have got, went back. */
   | "regressed"
-  /** A user is said to have more or fewer unread publications than there are. */
+  /** A user is said to have more or fewer unread publications than there are. A bank has more or less money. */
   | "miscounted"
   /** A subscribe reply lacks the position that its channel promises. */
   | "unpositioned"
@@ -46,7 +47,7 @@ export type ViolationKind =
   | "unapproved"
   /** A backend was never told of something, or not that it is over, or numbers of its events are missing. */
   | "untold"
-  /** A backend was told of something twice, in another order, or otherwise than it happened. */
+  /** A backend was told of something twice, in another order, or otherwise than it happened; so was who called a bank. */
   | "mistold";
 
 /** Where a loss lies among the publications of one subscription. */
@@ -109,6 +110,8 @@ interface CheckCounts {
   readonly mapChanges: number;
   /** What happened to texts that grow. */
   readonly growth: GrowthCounts;
+  /** What happened to banks. */
+  readonly banks: BankCounts;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
   /** Answers to marks of users, to questions for what is unread and to those for what has arrived that were compared. */

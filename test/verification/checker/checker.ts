@@ -1,5 +1,6 @@
 import { Records } from "../../support/records.ts";
 import { Approvals } from "./approvals.ts";
+import { Banks } from "./bank/banks.ts";
 import { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
 import { checkAbsence, checkChannel, checkEnd, checkUnplaced } from "./final-checks.ts";
@@ -38,6 +39,7 @@ export class Checker {
   readonly #told = new ToldEvents(this.#violations, this.#cursors);
   readonly #maps = new Maps(this.#violations);
   readonly #growth = new Growth(this.#violations);
+  readonly #banks = new Banks(this.#violations);
   readonly #channels = new Records((name) => new ChannelRecord(name));
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -90,6 +92,7 @@ export class Checker {
     this.#maps.finish(this.#isSettled, this.#time);
     this.#cursors.finish(this.#channels, this.#told.mayMiss, this.#time);
     this.#growth.finish(this.#isSettled, this.#time);
+    this.#banks.finish(this.#time);
     const maps = this.#maps.counts;
     return {
       violations: this.#violations.list,
@@ -102,6 +105,7 @@ export class Checker {
         mapStates: maps.states,
         mapChanges: maps.changes,
         growth: this.#growth.counts,
+        banks: this.#banks.counts,
         channels: this.#channels.size,
         ...this.#cursors.counts,
         orders: this.#userOrders.acknowledged,
@@ -231,6 +235,12 @@ export class Checker {
       case "text-unusable":
       case "text-read":
         this.#growth.take(event);
+        break;
+      case "bank":
+      case "transfer":
+      case "promise":
+      case "statement":
+        this.#banks.take(event);
         break;
       case "call":
         this.#approvals.call(event);

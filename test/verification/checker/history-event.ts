@@ -1,5 +1,6 @@
 import type { CursorEvent } from "./cursors/cursor-event.ts";
 import type { GrowthEvent } from "./growth/growth-event.ts";
+import type { BankEvent } from "./bank/bank-event.ts";
 import type { MapEvent } from "./maps/map-event.ts";
 
 /**
@@ -28,6 +29,7 @@ export type HistoryEvent =
   | EventTaken
   | EventsTold
   | MapEvent
+  | BankEvent
   | CursorEvent
   | GrowthEvent
   | Settled

@@ -32,7 +32,7 @@ export class MapLoad extends BackendLoad {
 
   /** Changes a key of each map, so that its stream is stored before the first client comes. */
   async prepare(): Promise<void> {
-    for (const map of this.#maps) await this.#change(map);
+    for (const map of this.#maps) if (map.load !== "code") await this.#change(map);
   }
 
   protected override loops(): readonly Promise<void>[] {
@@ -180,7 +180,7 @@ interface State {
 }
 
 /** Changes of one map that are under way at the same time. */
-const atATime = { random: 2, ends: 1, still: 0 } as const;
+const atATime = { random: 2, ends: 1, still: 0, code: 0 } as const;
 const stirredKeys = 2;
 /** How long after the pause of rule Z11 the map is written down. */
 const restsMs = 300;

@@ -14,6 +14,7 @@ import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
 import { isReported } from "./scenario.ts";
 import { eventLimits } from "../../../src/features/events/limits.ts";
+import { BankLoad } from "./bank/bank-load.ts";
 import { CursorLoad } from "./cursor-load.ts";
 import { notifyAfterMs, unreadMax } from "./cursor-scenario.ts";
 import { GrowthLoad } from "./growth/growth-load.ts";
@@ -59,8 +60,9 @@ export class Proof {
       const known = recoverable === undefined ? {} : { recoverable };
       this.#record({ f: "channel", type: "info", channel: name, recovery, ...known });
     }
-    for (const { name, mode, keyTtlMs } of scenario.maps) {
-      const judged = keyTtlMs === undefined ? {} : { keyTtlMs };
+    for (const { name, mode, load, keyTtlMs } of scenario.maps) {
+      const isCoded = load === "code";
+      const judged = keyTtlMs === undefined ? { isCoded } : { isCoded, keyTtlMs };
       this.#record({ f: "map", type: "info", channel: name, mode, ...judged });
     }
     for (const { channel, audience } of scenario.cursors) {
@@ -89,7 +91,8 @@ export class Proof {
     const { seed, pace } = this.#options;
     const maps = new MapLoad(backend, scenario.maps, new Random(seed + 9), this.#recorder);
     const texts = new GrowthLoad(backend, scenario.growing, new Random(seed + 11), this.#recorder);
-    await Promise.all([maps.prepare(), texts.prepare()]);
+    const banks = new BankLoad(backend, scenario.banks, new Random(seed + 12), this.#recorder);
+    await Promise.all([maps.prepare(), texts.prepare(), banks.prepare()]);
     const clients = await Clients.start({
       historyFile: this.#files.clients,
       address: subscribers.address,
@@ -107,7 +110,7 @@ export class Proof {
     const cursors = new CursorLoad(backend, scenario.cursors, asked, this.#recorder);
     const { server, events } = this.#target;
     const last = server && new LastMarks(server, backend, scenario.cursors, this.#recorder);
-    const loads = { load, orders, maps, cursors, texts };
+    const loads = { load, orders, maps, cursors, texts, banks };
     try {
       await cursors.prepare();
       for (const each of Object.values(loads)) each.start();
@@ -115,13 +118,15 @@ export class Proof {
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      await Promise.all([load.stop(), maps.stop(), cursors.stop(), texts.stop()]);
+      const others = [maps, cursors, texts, banks];
+      await Promise.all([load.stop(), ...others.map((each) => each.stop())]);
       await clients.settle();
       await pause(this.#settleMs / 2);
       await last?.mark();
       await pause(this.#settleMs / 2);
       await maps.read();
       await texts.read();
+      await banks.read();
       this.#record({ f: "settled", type: "info" });
       await cursors.read();
       await last?.list();
@@ -259,6 +264,7 @@ interface Loads {
   readonly maps: MapLoad;
   readonly cursors: CursorLoad;
   readonly texts: GrowthLoad;
+  readonly banks: BankLoad;
 }
 
 /** An event of any kind without its process and time. */

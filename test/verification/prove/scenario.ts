@@ -1,6 +1,13 @@
 import { eventTypes } from "../../../src/features/events/config.ts";
 import type { Random } from "../../support/random.ts";
 import type { HookBackend } from "./backends/hook-backend.ts";
+import {
+  bankChannels,
+  bankCustomers,
+  bankMaps,
+  bankNamespaces,
+  provedBanks,
+} from "./bank/bank-scenario.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";
 import {
   cursorChannels,
@@ -33,9 +40,9 @@ export interface ProvedMap {
   readonly mode: "ephemeral" | "recoverable" | "persistent";
   /**
    * How the map is changed. random: by a backend and by clients, in every way. ends: a backend sets keys, which nobody
-   * removes, so that they end. still: only while its object is about to crash.
+   * removes, so that they end. still: only while its object is about to crash. code: by the code of the channel.
    */
-  readonly load: "random" | "ends" | "still";
+  readonly load: "random" | "ends" | "still" | "code";
   /** How long keys live, where the checker judges their ends. */
   readonly keyTtlMs?: number;
 }
@@ -60,6 +67,8 @@ export interface Scenario {
   readonly users: readonly ProvedUser[];
   /** The channels that keep what their users have got and read; none for a deployed server. */
   readonly cursors: readonly ProvedCursors[];
+  /** The channels whose code is a bank; none for a deployed server. */
+  readonly banks: readonly string[];
   readonly subscribers: readonly SubscriberPlan[];
 }
 
@@ -72,9 +81,11 @@ export function localScenario(random: Random): Scenario {
     ...mapSubscribers(),
     ...textSubscribers(),
     ...readingSubscribers(),
+    ...bankCustomers(),
   ];
   const all = [...subscribers, ...others];
-  return { channels, maps, growing, users, cursors: provedCursors, subscribers: all };
+  const banks = provedBanks;
+  return { channels, maps, growing, users, cursors: provedCursors, banks, subscribers: all };
 }
 
 /**
@@ -114,6 +125,7 @@ const localChannels: readonly ProvedChannel[] = [
   ...["1", "2", "3"].map((number) => burst(number, "bursts")),
   ...["4", "5", "6", "7", "8", "9"].map((number) => burst(number, "quiet")),
   ...cursorChannels,
+  ...bankChannels,
 ];
 
 function burst(number: string, load: "bursts" | "quiet"): ProvedChannel {
@@ -131,6 +143,7 @@ function scenario(channels: readonly ProvedChannel[], random: Random): Scenario 
     growing: [],
     users: [],
     cursors: [],
+    banks: [],
     subscribers: [...ownSubscribers(channels), ...gatewaySubscribers(channels, random)],
   };
 }
@@ -191,20 +204,22 @@ const maps: readonly ProvedMap[] = [
     mode: "ephemeral",
     load: "still",
   })),
+  ...bankMaps,
 ];
 
 /** A still map that has no client on its own object wakes after a crash for its alarm alone. */
 function mapSubscribers(): readonly SubscriberPlan[] {
   const changed = maps.filter(({ load }) => load === "random").map(({ name }) => name);
   const watched = maps.filter(({ load }) => load !== "random").map(({ name }) => name);
-  const own = ["map:a", "slim:a", "perm:a", "temp:a", "ends:a", "still:a"].flatMap((name) =>
-    ["1", "2"].map((number): SubscriberPlan => ({
-      process: `own-${name}-${number}`,
-      kind: "map",
-      endpoint: "channel",
-      channels: [name],
-      watches: watched.includes(name),
-    })),
+  const own = ["map:a", "slim:a", "perm:a", "temp:a", "ends:a", "still:a", "bank:a"].flatMap(
+    (name) =>
+      ["1", "2"].map((number): SubscriberPlan => ({
+        process: `own-${name}-${number}`,
+        kind: "map",
+        endpoint: "channel",
+        channels: [name],
+        watches: watched.includes(name),
+      })),
   );
   const shared = ["1", "2", "3", "4", "5", "6", "7", "8"].map((number): SubscriberPlan => ({
     process: `maps-${number}`,
@@ -335,6 +350,7 @@ export function isReported({ name }: ProvedChannel): boolean {
 const asked = { subscribe_proxy_enabled: true, publish_proxy_enabled: true };
 
 const namespaces = [
+  ...bankNamespaces,
   namespace("keep", { history_size: 10_000 }),
   namespace("short", { history_size: 50 }),
   namespace("last", { history_size: 1, force_recovery_mode: "cache" }),

@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { homeName } from "../../../src/contract/object-names.ts";
-import { keptBundle } from "../../../cli/build/kept-bundle.ts";
+import { packageRoot } from "../../../cli/package-root.ts";
 import { productionBundle } from "../../../cli/build/production-bundle.ts";
 import { Random } from "../../support/random.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
@@ -52,7 +53,9 @@ export function openTarget(options: ProveOptions): Promise<Target> {
 
 async function openLocalTarget({ without, seed }: ProveOptions, random: Random): Promise<Target> {
   const bundle =
-    without === undefined ? keptBundle({}) : withChangedCopy(without, bundled, productionBundle);
+    without === undefined
+      ? bundleOf(packageRoot)
+      : withChangedCopy(without, [...bundled, ...codeOfBanks], bundleOf);
   const hooks = await HookBackend.start(hookSecret, seed + 7);
   const events = await EventReceiver.start(hookSecret, seed + 8);
   const config = provedConfig(hooks.config, events.target);
@@ -77,6 +80,15 @@ async function openLocalTarget({ without, seed }: ProveOptions, random: Random):
     },
   };
 }
+
+/** The production bundle of the sources in a folder, with the code of banks beside it. */
+function bundleOf(folder: string): string {
+  return productionBundle(folder, [join(folder, entry)]);
+}
+
+/** What the entry of the bundle is made from, beside the server. */
+const codeOfBanks = ["test/verification/bank", "test/verification/prove/bank/edge.js"];
+const entry = "test/verification/prove/bank/edge.js";
 
 function remoteTarget({ url, apiKey, tokenSecret }: RemoteOptions, random: Random): Target {
   return {

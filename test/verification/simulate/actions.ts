@@ -2,6 +2,8 @@ import type { OrderTarget } from "../../../src/contract/user-order.ts";
 import type { BackendChange, SetKey } from "./backend.ts";
 import type { WorldClient } from "./client.ts";
 import { meetPing, type MetPing, watchPing } from "./ping-plan.ts";
+import type { Promised, Transfer } from "../bank/bank.ts";
+import type { AskTraits } from "./bank/bank-asker.ts";
 import type { PieceTraits } from "./growth-backend.ts";
 import type { CallKind } from "./network.ts";
 import type { PollMood } from "./poll-backend.ts";
@@ -56,6 +58,9 @@ interface ForUser {
   /** The client whose connection alone is named, if it is connected. */
   readonly only?: number;
 }
+
+type PlannedTransfer = Omit<Transfer, "id"> & AskTraits;
+type PlannedPromise = Omit<Promised, "id"> & AskTraits;
 
 /** What somebody marks as read. */
 interface Marked extends ByClientOnChannel {
@@ -145,6 +150,23 @@ const actions = {
   "remove text": ({ producers }, { channel, key }: OnKey) => producers.remove(channel, key),
   "read text": ({ producers }, { channel, key }: OnKey) => producers.read(channel, key),
   "forget texts": ({ producers }, { channel }: OnChannel) => producers.forget(channel),
+
+  // Banks.
+  transfer: ({ teller }, { channel, ...transfer }: OnChannel & PlannedTransfer) =>
+    teller.transfer(channel, transfer),
+  "transfer own": byClient(
+    ({ bank }, { channel, from, to, amount, ...traits }: ByClientOnChannel & PlannedTransfer) =>
+      bank.transfer(channel, { from, to, amount, ...traits }),
+  ),
+  promise: ({ teller }, { channel, ...promise }: OnChannel & PlannedPromise) =>
+    teller.promise(channel, promise),
+  "promise own": byClient(
+    ({ bank }, { channel, account, afterMs, ...traits }: ByClientOnChannel & PlannedPromise) =>
+      bank.asker.promise(channel, { account, afterMs, ...traits }),
+  ),
+  "read bank": ({ teller }, { channel }: OnChannel) => teller.read(channel),
+  "fail bank": ({ teller }, { channel, account }: OnChannel & { readonly account: string }) =>
+    teller.fail(channel, account),
 
   // Shared polls, and their backend.
   "set value": ({ polls }, { channel, key }: OnKey) => polls.set(channel, key),

@@ -1,6 +1,7 @@
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
 import { isInexplicable, isOrdersError, isTerminal, unsubscribedByOrder } from "./close-codes.ts";
+import { BankCustomer } from "./bank/bank-customer.ts";
 import { ClientCalls } from "./client-calls.ts";
 import { ClientFrames } from "./client-frames.ts";
 import { ClientPings } from "./client-pings.ts";
@@ -50,6 +51,7 @@ export class WorldClient {
   readonly #waiting = new Map<number, SentCommand["answered"]>();
   readonly #publishes: ClientPublishes;
   readonly calls: ClientCalls;
+  readonly bank: BankCustomer;
   readonly frames: ClientFrames;
   readonly pings: ClientPings;
   #connection: Connection | undefined;
@@ -67,6 +69,9 @@ export class WorldClient {
       if (answered !== undefined) this.#send(command, answered);
       else this.#connection?.socket?.fromClient(JSON.stringify(command));
     });
+    this.bank = new BankCustomer(this, context, (command, answered) =>
+      this.#send(command, answered),
+    );
     this.pings = new ClientPings(() => context.timeline.nowMs);
     this.#publishes = new ClientPublishes(this, context);
     this.frames = new ClientFrames(this, context, this.#publishes, (sent) => this.#sendAll(sent));
@@ -75,6 +80,11 @@ export class WorldClient {
   /** The user of the client's token. */
   get user(): string {
     return this.#traits.user ?? this.name;
+  }
+
+  /** How long the client waits before it tries again, ms. */
+  get backoffMs(): () => number {
+    return this.#traits.backoffMs;
   }
 
   /** The subscriptions that are live as far as the client knows. */

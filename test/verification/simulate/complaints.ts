@@ -1,6 +1,7 @@
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
+import { bankAccounts, isBank } from "./bank/bank-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { isMap, isMirror, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
@@ -59,7 +60,10 @@ function publishTo(world: World, name: string): void {
     return;
   }
   if (isMirror(name)) return;
-  if (growthKindOf(name) !== undefined) {
+  if (isBank(name)) {
+    const [from = "", to = ""] = bankAccounts;
+    world.teller.transfer(name, { from, to, amount: 1, keyed: true });
+  } else if (growthKindOf(name) !== undefined) {
     world.producers.appendToAll(name);
     // The texts may have ended.
     world.producers.begin(name, "last");
@@ -73,6 +77,7 @@ function readMaps(world: World): void {
   for (const name of maps) publishTo(world, name);
   world.pass(answersMs);
   for (const name of maps) world.backend.readMap(name);
+  for (const name of world.channels.keys()) if (isBank(name)) world.teller.read(name, true);
   world.pass(answersMs);
 }
 
@@ -180,6 +185,8 @@ function checkAtRest(world: World, when: string): void {
   }
   if (backend.pending > 0)
     publicationLog.complain(`${backend.pending} publishes were not answered ${when}`);
+  if (world.banks.pending > 0)
+    publicationLog.complain(`${world.banks.pending} calls of banks have no outcome ${when}`);
   for (const [name, host] of world.channels) {
     checkPresence(world, name, when);
     host.checkKeys(when);

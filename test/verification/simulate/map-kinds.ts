@@ -32,6 +32,7 @@ const modes: Readonly<Record<string, MapOptions["mode"]>> = {
   slim: "recoverable",
   perm: "persistent",
   temp: "ephemeral",
+  bank: "persistent",
 };
 
 const open = {

@@ -38,6 +38,8 @@ export interface ModelState {
   readonly marks?: ReadonlyMap<string, ModelMark>;
   /** Where each user has become a member of the audience. */
   readonly members?: ReadonlyMap<string, ModelMark>;
+  /** What the code of the channel keeps; absent where there is none, or nothing was called. */
+  readonly code?: CodeState;
   /** What an ephemeral map has written down; "out" once it was taken out, undefined if it never wrote anything. */
   readonly checkpoint?: Pick<ModelState, "stream" | "entries"> | "out" | undefined;
 }
@@ -59,6 +61,24 @@ export interface ModelEntry {
   readonly versionEpoch: string;
   /** When a key of a presence map ends, ms since 1970; absent: it doesn't. */
   readonly endsMs?: number;
+}
+
+/** What the code of a channel keeps. */
+export interface CodeState {
+  /** The values as JSON. */
+  readonly keys: ReadonlyMap<string, string>;
+  readonly timers: ReadonlyMap<string, ModelTimer>;
+  /** The first result of each idempotency key. */
+  readonly results: ReadonlyMap<string, { readonly text: string; readonly timeMs: number }>;
+}
+
+/** A timer of a channel's code. */
+export interface ModelTimer {
+  readonly atMs: number;
+  readonly setMs: number;
+  readonly procedure: string;
+  /** As JSON. */
+  readonly args: string | undefined;
 }
 
 /** The outcome of a command. */

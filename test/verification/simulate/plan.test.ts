@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { actionKinds } from "./actions.ts";
+import { isBank } from "./bank/bank-kinds.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -16,6 +17,7 @@ describe("the plans of seeds", () => {
     ["homes", 1_350, ({ hasHomes }) => hasHomes === true],
     ["marks", 250, ({ channels }) => channels.some(hasCursors)],
     ["marks and homes", 120, (plan) => plan.channels.some(hasCursors) && plan.hasHomes === true],
+    ["banks", 240, ({ channels }) => channels.some(isBank)],
     ["audiences", 120, ({ channels }) => channels.some(hasAudience)],
     [
       "values that grow",

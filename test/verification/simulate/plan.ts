@@ -12,6 +12,8 @@ import { withPollActions } from "./poll-plan.ts";
 import { withAudienceActions } from "./audience-plan.ts";
 import { audienceKinds, cursorKinds, receiptKinds, receiptsOf } from "./cursor-kinds.ts";
 import { cursorClients, withCursorActions } from "./cursor-plan.ts";
+import { bankKinds } from "./bank/bank-kinds.ts";
+import { withBankActions } from "./bank/bank-plan.ts";
 import { growthKinds } from "./growth-kinds.ts";
 import { withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
@@ -61,7 +63,7 @@ export interface PlannedClient {
 
 /**
  * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the
- * others they are shared polls. Of the rest, users have homes in every second one, the channels of every third one are
+ * others they are shared polls, and of every tenth one of the others banks. Of the rest, users have homes in every second one, the channels of every third one are
  * maps, and clients arrive in waves in every fifth one.
  */
 export function planOf(seed: number): Plan {
@@ -81,6 +83,8 @@ function planWithAlarms(seed: number): Plan {
   const waves = namedRandom(seed, "waves");
   if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
+  const banks = namedRandom(seed, "banks");
+  if (banks.chance(0.1)) return bankPlan(seed, banks);
   const calm = cursors.chance(0.1)
     ? cursorPlan(seed, cursors)
     : growth.chance(0.1)
@@ -175,6 +179,15 @@ function growthPlan(seed: number, random: Random): Plan {
   const gateways = Array.from({ length: plan.gateways }, (_, index) => `g/${index + 1}`);
   const steps = withGrowthActions(random, plan.steps, [...plan.channels, ...gateways]);
   const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
+}
+
+/** A plan whose channels are banks. */
+function bankPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, bankKinds);
+  const steps = withBankActions(random, plan.steps);
+  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  const clients = withoutGiven(plan.clients);
   return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
 }
 

@@ -1,3 +1,4 @@
+import type { TransferResult } from "../bank/bank.ts";
 import type { AppendResult } from "./growth-rules.ts";
 import type { CursorResult } from "./client-calls.ts";
 import type { ReceivedPublication, ReceivedResult } from "./client-subscription.ts";
@@ -13,7 +14,7 @@ export interface ReceivedFrame {
   readonly subscribe?: ReceivedResult;
   /** Of a shared poll: what is newer than what the client has. Of others: in how many seconds the subscription ends. */
   readonly sub_refresh?: { readonly items?: readonly ReceivedPublication[]; readonly ttl?: number };
-  readonly rpc?: { readonly data: CursorResult & Partial<AppendResult> };
+  readonly rpc?: { readonly data: CursorResult & Partial<AppendResult & TransferResult> };
   readonly push?: ReceivedPush;
 }
 

@@ -18,6 +18,7 @@ import type { Publication, StreamPosition } from "../../../src/protocol/publicat
 import type { ChannelPart } from "../../../src/channel/channel-part.ts";
 import { ChannelAudience } from "../../../src/features/cursors/audience/channel-audience.ts";
 import { ChannelCursors } from "../../../src/features/cursors/channel-cursors.ts";
+import { ChannelProcedures } from "../../../src/features/procedures/channel-procedures.ts";
 import { CursorModel } from "./cursor-model.ts";
 import { watchAudience, watchCursors, watchForgetting, watchJudging } from "./watched-cursors.ts";
 import { JudgingRules } from "./judging-rules.ts";
@@ -25,6 +26,8 @@ import { payloadJson } from "../../../src/protocol/payload.ts";
 import { mapOf } from "../../../src/features/maps/map-operations.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { MapModel, modelledMap } from "./map-model.ts";
+import { CodeModel } from "./bank/code-model.ts";
+import { WatchedCode } from "./bank/watched-code.ts";
 import { Model } from "./model.ts";
 import type { ModelMark } from "./model-state.ts";
 import { isMirror } from "./map-kinds.ts";
@@ -38,6 +41,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
   readonly #options: ChannelOptions;
   readonly #model: Model;
   readonly #mapModel: MapModel | undefined;
+  readonly #codeModel: CodeModel | undefined;
+  #code: WatchedCode | undefined;
   #channel: WatchedChannel | undefined;
   #incarnations = 0;
   #epochs = 0;
@@ -70,6 +75,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     const isModelled = growthKindOf(name) === undefined;
     const map = isModelled ? modelledMap(resolved.options) : undefined;
     this.#mapModel = map && new MapModel(this.#model, map);
+    const { code } = resolved.options;
+    this.#codeModel = code && new CodeModel(name, code, this.#model, map !== undefined);
   }
 
   get ownName(): string {
@@ -85,6 +92,7 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
       for (const part of channel.parts)
         if (part instanceof PresenceTeller) this.context.presence.watch(part);
         else if (part instanceof ChannelCursors) this.#watchCursors(part, channel.parts);
+        else if (part instanceof ChannelProcedures) this.#watchCode(part, channel);
       this.#newestInstanceMs = Math.max(this.#newestInstanceMs, channel.relay.instance);
       return channel;
     });
@@ -187,8 +195,11 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     return growthKindOf(this.name) !== undefined;
   }
 
-  /** At rest no key of a map is left that has ended long before. */
+  /** At rest no key of a map is left that has ended long before, and no timer that is due. */
   checkKeys(when: string): void {
+    for (const [name, { atMs }] of this.#codeModel?.state.timers ?? []) {
+      if (atMs + timerGraceMs < this.nowMs) this.#complain(`hasn't called ${name} ${when}`);
+    }
     for (const [key, entry] of this.#mapModel?.entries ?? []) {
       if (this.#mapModel?.isOverdue(entry, this.nowMs) === true)
         this.#complain(`still has ${key} ${when}`);
@@ -274,7 +285,17 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     });
   }
 
+  #watchCode(part: ChannelProcedures, channel: WatchedChannel): void {
+    if (this.#codeModel === undefined) return;
+    this.#code = new WatchedCode(part, this.#codeModel, {
+      broken: () => this.storage.broken,
+      offset: () => channel.top?.offset ?? 0,
+      complain: (what) => this.#complain(what),
+    });
+  }
+
   #noteChange(publication: Publication): void {
+    this.#code?.published(publication);
     if (this.#isGrowing) this.context.growth.changed(this.name, publication, this.nowMs);
     if (presenceKindOf(this.name) === undefined) return;
     const hasEnded = this.#mapModel?.hasEnded(publication.key ?? "", this.nowMs) === true;
@@ -291,6 +312,9 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     this.context.publicationLog.complain(`${this.name} ${what}`);
   }
 }
+
+/** Longer than an alarm is late, and clocks are wrong. */
+const timerGraceMs = 60_000;
 
 /** More than any map of a world has. */
 const keysMax = 100;

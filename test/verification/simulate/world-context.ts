@@ -3,6 +3,7 @@ import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import type { GrowthBackend } from "./growth-backend.ts";
 import type { GrowthRules } from "./growth-rules.ts";
 import type { EventLog } from "./event-log.ts";
+import type { BankBook } from "./bank/bank-book.ts";
 import type { CursorRules } from "./cursor-rules.ts";
 import type { Database } from "./database.ts";
 import type { PublicationLog } from "./publication-log.ts";
@@ -43,6 +44,8 @@ export interface WorldContext {
   readonly growth: GrowthRules;
   /** Their producers. */
   readonly producers: () => GrowthBackend;
+  /** What those who ask banks know. */
+  readonly banks: BankBook;
   /** What presence maps may do. */
   readonly presence: PresenceRules;
   /** How long the frames of one socket take, ms. */

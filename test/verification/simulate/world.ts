@@ -5,7 +5,12 @@ import type { FanOutLimits } from "../../../src/hub/hub.ts";
 import { limits as coreLimits } from "../../../src/limits.ts";
 import { Random } from "../../support/random.ts";
 import { configured } from "../../support/configured.ts";
+import { withChannelCode } from "../../../src/features/procedures/config.ts";
 import { Backend } from "./backend.ts";
+import type { BankAsker } from "./bank/bank-asker.ts";
+import { bankBackend } from "./bank/bank-backend.ts";
+import { BankBook } from "./bank/bank-book.ts";
+import { bankAccounts, bankCode, bankNamespaces, isBank } from "./bank/bank-kinds.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
 import { cursorEvents, cursorNamespaces, hasCursors } from "./cursor-kinds.ts";
@@ -38,7 +43,7 @@ export interface WorldSetup {
   /**
    * The channels' names. `keep:` has a long history, `tell:` a long history and join and leave pushes, `few:` a short
    * history, `last:` cache recovery, `none:` no history; those of `map-kinds.ts` are maps, of `growth-kinds.ts` maps whose
-   * values grow, and of `cursor-kinds.ts` keep what their users have read.
+   * values grow, of `cursor-kinds.ts` keep what their users have read, and of `bank-kinds.ts` are banks.
    */
   readonly channels: readonly string[];
   readonly gateways: number;
@@ -87,6 +92,9 @@ export class World {
   readonly presence: PresenceRules;
   readonly growth: GrowthRules;
   readonly producers: GrowthBackend;
+  readonly banks = new BankBook();
+  /** The backend that asks banks. */
+  readonly teller: BankAsker;
   /** The homes that were called so far, by name. */
   readonly homes = new Records(
     (name) => new SimulatedHome(name.slice(homePrefix.length), this.#context),
@@ -136,6 +144,7 @@ export class World {
       presence: this.presence,
       growth: this.growth,
       producers: () => this.producers,
+      banks: this.banks,
       latency,
       commits,
       turns,
@@ -155,6 +164,7 @@ export class World {
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
     this.cursors = new CursorBackend(this.#context);
+    this.teller = bankBackend(this.#context, backoffs("teller"));
     this.producers = new GrowthBackend(this.#context, backoffs("producers"));
     const { users } = this.#context;
     this.users = users && new UserBackend(this.#context, users);
@@ -211,16 +221,19 @@ export class World {
   #open(channel: string, limits: WorldLimits): void {
     if (pollModeOf(channel) !== undefined || isMirror(channel)) return;
     if (growthKindOf(channel) !== undefined) return;
+    const ofWorld = { process: "world", type: "info", channel } as const;
+    const isCoded = isBank(channel);
+    if (isCoded) this.eventLog.note({ ...ofWorld, f: "bank", accounts: bankAccounts });
     const mode = mapModeOf(channel);
     if (mode !== undefined) {
-      this.eventLog.note({ process: "world", type: "info", f: "map", channel, mode });
+      this.eventLog.note({ ...ofWorld, f: "map", mode, isCoded });
       return;
     }
     const [namespace = ""] = channel.split(":");
     const recovery = recoveries[namespace] ?? "stream";
     const recoverable = recoverableOf(namespace, limits);
     const promise = recoverable === undefined ? {} : { recoverable };
-    const opened = { process: "world", type: "info", f: "channel", channel, recovery } as const;
+    const opened = { ...ofWorld, f: "channel", recovery } as const;
     this.eventLog.note({ ...opened, ...promise });
   }
 
@@ -296,7 +309,7 @@ function recoverableOf(
   return Math.min(recoveryMax - 1, Math.floor(bytes / restBytes));
 }
 
-const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark", "named", "seen"]);
+const keepsMany: ReadonlySet<string> = new Set(["keep", "tell", "mark", "named", "seen", "vault"]);
 
 /** An upper bound of a publication's size without its padding, bytes. */
 const restBytes = 500;
@@ -309,10 +322,11 @@ function configOf(
   { hasHomes = false, pings = false, channels }: WorldSetup,
 ): Config {
   const marks = channels.some(hasCursors);
-  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings}`;
+  const coded = channels.some(isBank);
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings} ${coded}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
-  const config = configured({
+  const parsed = configured({
     client: {
       channel_limit: 200,
       recovery_max_publication_limit: recoveryMax,
@@ -322,10 +336,16 @@ function configOf(
     },
     channel: {
       proxy: pollProxy,
-      namespaces: marks ? [...namespaces, ...cursorNamespaces] : namespaces,
+      namespaces: [
+        ...namespaces,
+        ...(marks ? cursorNamespaces : []),
+        ...(coded ? bankNamespaces : []),
+      ],
     },
     ...(marks && { events: cursorEvents }),
   });
+  const { config, problems } = withChannelCode(parsed, coded ? bankCode : {});
+  if (problems.length > 0) throw new Error(problems.join("\n"));
   configs.set(name, config);
   return config;
 }

@@ -2,6 +2,7 @@ import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
 import { objectProtections } from "./object-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
+import { procedureProtections } from "./procedure-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 import { receiptsProtections } from "./receipts-protections.ts";
 
@@ -52,8 +53,9 @@ export const protections: readonly Protection[] = [
     meaning: "a publish that is repeated with its key gets the first result",
     rule: "I1",
     noticedBy: ["prove"],
-    file: "src/channel/channel.ts",
-    code: `if (first !== undefined) return this.#suppressed("repeated", first);`,
+    file: "src/channel/publication-store.ts",
+    code: `if (first !== undefined)
+      return { counted: "repeated", suppressed: { outcome: "suppressed", ...first } };`,
     weakened: "void first;",
   },
   {
@@ -342,6 +344,7 @@ export const protections: readonly Protection[] = [
   ...cursorProtections,
   ...receiptsProtections,
   ...growthProtections,
+  ...procedureProtections,
   ...presenceProtections,
   ...objectProtections,
   {

@@ -12,7 +12,7 @@ const examples = readdirSync("examples", { withFileTypes: true })
   .filter(
     (entry) =>
       entry.isDirectory() &&
-      !["container", "frameworks", "own-worker", "template"].includes(entry.name),
+      !["ai-chat", "container", "frameworks", "own-worker", "template"].includes(entry.name),
   )
   .map(({ name }) => name);
 const withWorker = examples.filter((name) => existsSync(join("examples", name, "wrangler.toml")));

@@ -58,6 +58,7 @@ const methods: Readonly<Record<string, Cost>> = {
     command: rpc("dormouse.append", { channel: "a", key: "k", text: "" }),
     ...nothing,
   },
+  "dormouse.call": { command: rpc("dormouse.call", { channel: "a", procedure: "p" }), ...call },
 };
 
 describe("what one frame of 64 KiB costs at most", () => {
@@ -103,7 +104,9 @@ function withEverything() {
       history_size: 5,
       history_ttl: "60s",
       cursors: { enabled: true, receipts: "subscriber" },
+      allow_call_for_client: true,
     },
+    code: { "": { procedures: { p: () => 1 } } },
     channel: {
       namespaces: [
         { name: "maps", subscription_type: "map", map: { mode: "ephemeral", key_ttl: "60s" } },

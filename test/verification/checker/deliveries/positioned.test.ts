@@ -44,6 +44,7 @@ describe("a correct history with offsets", () => {
       receiptStates: 0,
       mapChanges: 0,
       growth: { texts: 0, appends: 0, takenBack: 0, shown: 0, states: 0 },
+      banks: { transfers: 0, promises: 0, statements: 0 },
       orders: 0,
       calls: 0,
       repeatedEvents: 0,

@@ -35,6 +35,8 @@ interface MapOpened extends Common {
   readonly mode: "ephemeral" | "recoverable" | "persistent";
   /** How long a key lives after its last change; absent if ends of keys aren't to be judged. */
   readonly keyTtlMs?: number;
+  /** Whether code of the channel sets the keys, so that nobody knows the values before: the first who is told says what was set. */
+  readonly isCoded?: boolean;
 }
 
 /**

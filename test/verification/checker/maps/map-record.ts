@@ -61,6 +61,8 @@ export interface SeenState {
 export class MapRecord {
   readonly name: string;
   isEphemeral = false;
+  /** Whether code of the channel sets the keys: the first who is told a value says what was set. */
+  isCoded = false;
   /** Undefined if ends of keys aren't judged. */
   keyTtlMs: number | undefined;
   /** What changed at each offset, by epoch, as far as somebody was told. */

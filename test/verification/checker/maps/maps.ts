@@ -35,6 +35,7 @@ export class Maps {
       case "map":
         record.isEphemeral = event.mode === "ephemeral";
         record.keyTtlMs = event.keyTtlMs;
+        record.isCoded = event.isCoded === true;
         return;
       case "map-change":
         this.#change(record, event);
@@ -204,6 +205,10 @@ export class Maps {
   /** Somebody was told of a change. */
   #note(record: MapRecord, epoch: string, change: MapEntryTold, event: MapEvent): void {
     const { key, value, offset } = change;
+    if (record.isCoded && value !== undefined && !record.asked.has(value)) {
+      const what = { key, value, version: undefined, ifOffset: undefined, after: undefined };
+      record.asked.set(value, { ...what, invokedTime: event.time, outcome: "unknown" });
+    }
     const asked = value === undefined ? undefined : record.asked.get(value);
     if (value !== undefined && asked?.key !== key) {
       this.#complain(record, "invented", event, `nobody set ${key} to ${value}`);

@@ -11,11 +11,12 @@ export type CallResult =
   /** The outcome is unknown. */
   | { readonly outcome: "lost" }
   /** The call can't succeed, however often it is repeated. */
-  | { readonly outcome: "wrong"; readonly problem: string };
+  | { readonly outcome: "wrong"; readonly problem: string; readonly code?: number };
 
 /** The outcome of a call that was repeated. */
 export type RepeatedResult =
-  | Exclude<CallResult, { readonly outcome: "result" }>
+  | Exclude<CallResult, { readonly outcome: "result" | "wrong" }>
+  | (Extract<CallResult, { readonly outcome: "wrong" }> & { readonly wasLost: boolean })
   | {
       readonly outcome: "result";
       readonly result: object;
@@ -108,7 +109,7 @@ export class BackendCalls {
     for (let attempts = 1; ; attempts++) {
       const called = await this.call(method, command);
       if (called.outcome === "result") return { ...called, attempts, wasLost };
-      if (called.outcome === "wrong") return called;
+      if (called.outcome === "wrong") return { ...called, wasLost };
       // After one lost attempt, a refusal of another attempt no longer makes the outcome certain.
       wasLost ||= called.outcome === "lost";
       if (performance.now() >= endMs) return { outcome: wasLost ? "lost" : "refused" };
@@ -129,7 +130,8 @@ function judge(status: number, text: string): CallResult {
   if (error?.code === 111) return { outcome: "refused" };
   // 520 and similar statuses come from the platform, in front of the server.
   if (error?.code === 100 || status >= 500 || status === 429) return { outcome: "lost" };
-  return { outcome: "wrong", problem: `status ${status}, error ${error?.code ?? "none"}` };
+  const problem = `status ${status}, error ${error?.code ?? "none"}`;
+  return { outcome: "wrong", problem, ...(error === undefined ? {} : { code: error.code }) };
 }
 
 function parseAnswer(text: string): {

@@ -3,6 +3,7 @@ import { Random } from "../../../support/random.ts";
 import { TextSubscriber } from "../growth/text-subscriber.ts";
 import { Recorder } from "../history/recorder.ts";
 import type { Answer, Order, Progress } from "./order.ts";
+import { BankCustomer } from "../bank/bank-customer.ts";
 import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
 import { RawSubscriber } from "./raw/raw-subscriber.ts";
@@ -35,6 +36,8 @@ class ClientProcess {
           const { reads = { user: "" } } = traits;
           return new ReadingSubscriber(plan, traits, reads, own, recorder);
         }
+        case "customer":
+          return new BankCustomer(plan, traits, own, recorder);
         case "map":
           return new MapSubscriber(plan, traits, own, recorder);
         case "text":

@@ -24,9 +24,9 @@ export interface SubscriberPlan {
   readonly process: string;
   /**
    * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, to maps with
-   * texts that grow, or on channels that keep what their users have got and read.
+   * texts that grow, or on channels that keep what their users have got and read; or one that asks banks.
    */
-  readonly kind: "sdk" | "raw" | "map" | "text" | "reader";
+  readonly kind: "sdk" | "raw" | "map" | "text" | "reader" | "customer";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -46,6 +46,8 @@ export interface SubscriberPlan {
   readonly reads?: ReadingPlan;
   /** Channels of a reader on a gateway whose receipts it follows, too, and these. */
   readonly follows?: readonly { readonly channel: string; readonly receipts: string }[];
+  /** The banks that a customer asks. */
+  readonly asks?: readonly string[];
   /** Whether a client of maps changes no key. */
   readonly watches?: boolean;
   /** Whether a client of texts is sent deltas. */

@@ -50,6 +50,7 @@ export function countRows(report: RunReport): readonly (readonly [name: string, 
       `${whole(counts.receipts)} marks shown to clients compared, ${whole(counts.receiptStates)} clients compared with all marks in the end`,
     ],
     ["texts", textCounts(report)],
+    ["banks", bankCounts(report)],
     ["orders", `${whole(counts.orders)} for users, acknowledged`],
     [
       "events",
@@ -96,6 +97,11 @@ function textCounts({ result }: RunReport): string {
   const { texts, appends, takenBack, states } = result.counts.growth;
   const losses = `${whole(takenBack)} ${takenBack === 1 ? "loss" : "losses"} in a crash`;
   return `${whole(texts)} that grow: ${whole(appends)} appends, ${losses}, ${whole(states)} states of clients compared`;
+}
+
+function bankCounts({ result }: RunReport): string {
+  const { transfers, promises, statements } = result.counts.banks;
+  return `${whole(transfers)} transfers and ${whole(promises)} promises asked for, ${whole(statements)} statements compared`;
 }
 
 /** How often the backend of the hooks answered in each way, whatever it was asked. */
