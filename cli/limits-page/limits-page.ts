@@ -24,6 +24,7 @@ const files = {
   "Values that grow": "src/features/maps/growth/limits.ts",
   Metrics: "src/features/metrics/limits.ts",
   Outbox: "cli/outbox/limits.ts",
+  "The Pusher protocol": "src/features/pusher/limits.ts",
   Procedures: "src/features/procedures/limits.ts",
   Queues: "src/features/queues/limits.ts",
   "Shared polls": "src/features/shared-polls/limits.ts",

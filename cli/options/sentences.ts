@@ -19,6 +19,7 @@ import * as maps from "../../src/features/maps/config.ts";
 import * as metrics from "../../src/features/metrics/config.ts";
 import * as whole from "../../src/features/options.ts";
 import * as presence from "../../src/features/presence/config.ts";
+import * as pushers from "../../src/features/pusher/config.ts";
 import * as procedures from "../../src/features/procedures/config.ts";
 import * as queues from "../../src/features/queues/config.ts";
 import * as polls from "../../src/features/shared-polls/config.ts";
@@ -53,6 +54,7 @@ const files: Readonly<Record<string, object>> = {
   "src/features/metrics/config.ts": metrics,
   "src/features/options.ts": whole,
   "src/features/presence/config.ts": presence,
+  "src/features/pusher/config.ts": pushers,
   "src/features/procedures/config.ts": procedures,
   "src/features/queues/config.ts": queues,
   "src/features/shared-polls/config.ts": polls,

@@ -138,6 +138,7 @@ export const tables: Readonly<Record<string, Table>> = {
   swagger: { at: "swagger", unsupported: unsupportedSwaggerKeys },
   placement: { at: "placement" },
   consumers: { at: "consumers", prefix: "consumers[]." },
+  pusher: { at: "pusher", prefix: "pusher." },
   events: { at: "events" },
   others: { at: "", only: ["insecure_endpoints"], unsupported: otherSections },
 };

@@ -25,9 +25,18 @@ export interface SecretUse {
   readonly name: string;
   /**
    * api: a key of the HTTP API. token, issuer: signs tokens, those of one issuer or all. hook: signs questions.
-   * metrics: reads metrics. poll: signs the keys of shared polls. console: lets an operator into the console.
+   * metrics: reads metrics. poll: signs the keys of shared polls. console: lets an operator into the console. application: signs what an application's
+   * server asks, and the tokens of its clients.
    */
-  readonly kind: "api" | "token" | "issuer" | "hook" | "metrics" | "poll" | "console";
+  readonly kind:
+    | "api"
+    | "token"
+    | "issuer"
+    | "hook"
+    | "metrics"
+    | "poll"
+    | "console"
+    | "application";
   /** The secret of which this one is a value: itself, or the one that it preceded. */
   readonly of: string;
 }

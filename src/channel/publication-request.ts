@@ -46,7 +46,7 @@ export function acceptsData(options: ChannelOptions, data: Payload): boolean {
  * @param position undefined if the publication goes without history
  */
 export function livePublication(
-  { data, tags, delta }: PublicationRequest,
+  { data, tags, delta, except }: PublicationRequest,
   info: ClientInfo | undefined,
   position: StreamPosition | undefined,
   { deltaPublish }: ChannelOptions,
@@ -57,6 +57,7 @@ export function livePublication(
     ...(position?.offset === 1 ? { epoch: position.epoch } : {}),
     ...(info === undefined ? {} : { info }),
     ...(tags === undefined ? {} : { tags }),
+    ...(except === undefined ? {} : { except }),
     ...((delta || deltaPublish) && position !== undefined ? { mayBePatch: true } : {}),
   };
 }

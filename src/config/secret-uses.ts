@@ -1,7 +1,7 @@
 import { type SecretUse, secretPair } from "../access/secrets.ts";
 import type { Config, TokenConfig } from "./config.ts";
 import type { Target } from "./targets.ts";
-import { featureSecrets, neededFeatureSecrets } from "../features/sections.ts";
+import { featureSecrets, namedFeatureSecrets, neededFeatureSecrets } from "../features/sections.ts";
 
 /**
  * All secrets that a Worker may have: those of every Worker, and those whose names stand in the configuration. A secret
@@ -36,7 +36,8 @@ export function namedSecretNames(
   return [...named, ...neededFeatureSecrets(config, isUnsigned)];
 }
 
-function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
+function namedSecrets(config: Config): readonly SecretUse[] {
+  const { httpApi, client } = config;
   const issuers = [...client.token.issuers, ...(client.subscriptionToken?.issuers ?? [])];
   // Both kinds of token may have an issuer with the same secret.
   const signing = new Set(
@@ -45,6 +46,7 @@ function namedSecrets({ httpApi, client }: Config): readonly SecretUse[] {
   return [
     ...httpApi.keys.flatMap(({ secret }) => (secret === "" ? [] : secretPair(secret, "api"))),
     ...[...signing].flatMap((name) => secretPair(name, "issuer")),
+    ...namedFeatureSecrets(config),
   ];
 }
 

@@ -23,7 +23,8 @@ import type {
 export interface Attachment extends SessionIdentity {
   /**
    * A release that stores what the one before can't serve takes the next version for it. That one then closes the
-   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26).
+   * socket, and the client comes back. 2: an onlooker's, whom that one would take for the user (rule N26), or one of a
+   * client that speaks another protocol.
    */
   readonly v: 1 | 2;
   /** The subscription, if there is only one. */
@@ -59,7 +60,7 @@ export interface WrittenSession {
 export function writeSession(snapshot: SessionSnapshot): WrittenSession {
   const { subscriptions, cursors: _, notes, ...identity } = snapshot;
   const attachment: Attachment = {
-    v: identity.onlooker === true ? 2 : 1,
+    v: identity.onlooker === true || identity.dialect !== undefined ? 2 : 1,
     ...identity,
     ...keptTuples(snapshot),
   };
@@ -169,14 +170,20 @@ export function fitsUntilConnect(identity: LargeParts): boolean {
   return left >= 0;
 }
 
+/** The name of the field `dialect`, as it is stored. */
+const dialectBytes = 16;
+
 /** The parts of an identity that may be large. */
-type LargeParts = Pick<SessionIdentity, "claims" | "headers" | "traceparent" | "atUpgrade">;
+type LargeParts = Pick<
+  SessionIdentity,
+  "claims" | "headers" | "traceparent" | "atUpgrade" | "dialect"
+>;
 
 /**
  * Checks the version, and the codec, which may be one of a later release. Only releases of Dormouse write attachments.
  */
 function isAttachment(attachment: object): attachment is Attachment {
-  const version = "onlooker" in attachment ? 2 : 1;
+  const version = "onlooker" in attachment || "dialect" in attachment ? 2 : 1;
   if (!("v" in attachment) || attachment.v !== version) return false;
   return !("codec" in attachment) || isCodecName(attachment.codec);
 }
@@ -382,13 +389,14 @@ const flagNames = [
   "hidden",
 ] as const;
 
-function roomBytes({ claims, headers, traceparent, atUpgrade }: LargeParts): number {
+function roomBytes({ claims, headers, traceparent, atUpgrade, dialect }: LargeParts): number {
   const rest = claims === undefined ? 0 : claimsBytes(claims);
   // Few connections have headers, and these change once.
   const kept = headers === undefined ? 0 : storedBytes(JSON.stringify(headers));
   const trace = traceparent === undefined ? 0 : traceBytes;
   const { data = "" } = atUpgrade ?? {};
-  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data);
+  const kind = dialect === undefined ? 0 : storedBytes(dialect) + dialectBytes;
+  return limits.attachmentBytesMax - identityBytes - rest - kept - trace - storedBytes(data) - kind;
 }
 
 /** A traceparent of version 00, with the name of its field. */

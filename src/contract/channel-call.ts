@@ -60,6 +60,8 @@ export interface PublicationRequest {
    * the first one.
    */
   readonly ifOffset?: number;
+  /** The UUID of a connection that doesn't get the publication; absent: all subscribers get it. */
+  readonly except?: string;
   /** The trace that the publish belongs to (rule X1), see `traceparent.ts`; absent without one. */
   readonly traceparent?: string;
 }

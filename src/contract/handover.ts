@@ -14,6 +14,11 @@ export interface Handover {
   /** The codec of the client's frames; absent for JSON. */
   readonly codec?: Exclude<CodecName, "json">;
   /**
+   * The client speaks another protocol, that of the object's name, and this is its kind among the clients that do. Absent: it
+   * speaks the server's own.
+   */
+  readonly dialect?: string;
+  /**
    * The other end of the WebSocket is the edge, which holds the client's HTTP stream and pings the client (rule T2).
    * The client posts its commands (docs/protocol.md 4.3). Absent: the other end is the client itself.
    */

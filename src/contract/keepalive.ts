@@ -22,9 +22,12 @@ export const firstKeepaliveTexts: KeepaliveTexts = { request: "ping", answer: "p
 /**
  * The object's answer to a client's text that the platform didn't answer; undefined if the text isn't one for
  * keep-alive.
+ *
+ * @param own those of the object's clients, if they speak another protocol
  */
-export function keepaliveAnswer(text: string): string | undefined {
-  return [keepaliveTexts, firstKeepaliveTexts].find(({ request }) => request === text)?.answer;
+export function keepaliveAnswer(text: string, own?: KeepaliveTexts): string | undefined {
+  const known = own === undefined ? [keepaliveTexts, firstKeepaliveTexts] : [own];
+  return known.find(({ request }) => request === text)?.answer;
 }
 
 /**

@@ -2,17 +2,23 @@ import { limits } from "../limits.ts";
 
 /** A gateway of a region's pool, or one that serves a single channel whose own object is full (rule G4). */
 export type GatewayAddress =
-  | { readonly kind: "pool"; readonly region: string; readonly index: number }
+  | {
+      readonly kind: "pool";
+      readonly region: string;
+      readonly index: number;
+      /** The dialect of the pool's clients; absent: they speak the server's own protocol. */
+      readonly dialect?: string;
+    }
   | { readonly kind: "channel"; readonly channel: string; readonly index: number };
 
 /**
- * A gateway's name: `<region>/<index>` or `channel/<channel>/<index>`. It has to be at most 1,024 bytes long, because
+ * A gateway's name: `<region>/<index>`, `<dialect>~<region>/<index>` or `channel/<channel>/<index>`. It has to be at most 1,024 bytes long, because
  * the platform doesn't give an object a longer name.
  */
 export function gatewayName(gateway: GatewayAddress): string {
   const { kind, index } = gateway;
   return kind === "pool"
-    ? `${gateway.region}/${index}`
+    ? `${gateway.dialect === undefined ? "" : `${gateway.dialect}~`}${gateway.region}/${index}`
     : `${channelPrefix}${gateway.channel}/${index}`;
 }
 
@@ -32,7 +38,8 @@ export function parseGatewayName(name: string): GatewayAddress {
     return { kind: "channel", channel: before.slice(channelPrefix.length), index };
   }
   if (before.includes("/")) throw new Error(noGateway);
-  return { kind: "pool", region: before, index };
+  const [region = "", dialect] = before.split("~").toReversed();
+  return { kind: "pool", region, index, ...(dialect !== undefined && { dialect }) };
 }
 
 const channelPrefix = "channel/";
@@ -124,6 +131,13 @@ export interface EventObject {
 export function anonymousClient(id: string, node: string): string {
   return `${id}@${node}`;
 }
+
+/** The UUID in the ID of a connection, anonymous or not. */
+export function uuidOfClient(client: string): string {
+  return client.slice(0, uuidLength);
+}
+
+const uuidLength = 36;
 
 /** The node in the ID, or in the session, of an anonymous connection; undefined if the text names none. */
 export function nodeOfClient(client: string): string | undefined {

@@ -20,6 +20,8 @@ export interface SessionIdentity {
   readonly keepalive: "client" | "server";
   /** The codec of the client's frames; absent for JSON. "one_way" stands for a unidirectional client. */
   readonly codec?: Exclude<CodecName, "json">;
+  /** The client speaks another protocol, and this is its kind among the clients that do. Absent: it speaks the server's own. */
+  readonly dialect?: string;
   /**
    * The secret that posted commands carry (rule T4, docs/protocol.md 4.3); absent for a client on its own WebSocket.
    */

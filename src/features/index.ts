@@ -30,6 +30,7 @@ import { why } from "./why/feature.ts";
 import { consoleFeature } from "./console/feature.ts";
 import { changes as allChanges } from "./changes/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
+import { pusher } from "./pusher/feature.ts";
 import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
@@ -83,6 +84,7 @@ const features: readonly Feature[] = [
   changes,
   cursors,
   receipts,
+  pusher,
   procedures,
 ];
 

@@ -56,6 +56,7 @@ import {
 import { callOptions } from "./procedures/config.ts";
 import { prometheusOptions } from "./metrics/config.ts";
 import { presenceOptions } from "./presence/config.ts";
+import { pusherOptions } from "./pusher/config.ts";
 import { consumerOptions } from "./queues/config.ts";
 import { channelTypes } from "./sections.ts";
 import {
@@ -350,6 +351,10 @@ export const configuration = {
    * ([queue.md](queue.md)).
    */
   consumers: { is: "sections", of: consumerOptions },
+  /**
+   * Applications whose clients and servers speak the Pusher protocol, as those of Pusher, Laravel Reverb and soketi do.
+   */
+  pusher: { is: "section", own: true, of: pusherOptions },
 } as const satisfies Options;
 
 /** The configuration, as it stands under `[vars.config]` (docs/configuration.md). */

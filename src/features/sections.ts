@@ -42,6 +42,7 @@ import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps
 import { readPrometheus } from "./metrics/config.ts";
 import { openedCalls, readCalls } from "./procedures/config.ts";
 import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
+import { appSecrets, checkPusher, readPusher } from "./pusher/config.ts";
 import { deadLetterTargets, readConsumers } from "./queues/config.ts";
 import {
   neededPollSecrets,
@@ -118,15 +119,19 @@ export function readAfterApi(
 export function readLast(
   root: Section,
   operations: OperationRows,
-): Pick<Config, "sharedPoll" | "consumers"> {
+): Pick<Config, "sharedPoll" | "consumers" | "pusher"> {
   return {
     sharedPoll: readSharedPollSection(root.section("shared_poll")),
     consumers: readConsumers(root, operations),
+    ...readPusher(root),
   };
 }
 
 /** They report problems of a configuration whose namespaces are known. */
-export const checks: readonly ((config: Config, root: Section) => void)[] = [checkEvents];
+export const checks: readonly ((config: Config, root: Section) => void)[] = [
+  checkEvents,
+  checkPusher,
+];
 
 /** The options of features, opened to all clients (rule A11). */
 export function openedByFeatures(options: ChannelOptions): Partial<ChannelOptions> {
@@ -148,6 +153,11 @@ export function featureSecrets(): readonly SecretUse[] {
     ...pollSecrets(),
     ...consoleSecrets(),
   ];
+}
+
+/** The secrets whose names stand in features' sections of the configuration. */
+export function namedFeatureSecrets(config: Config): readonly SecretUse[] {
+  return appSecrets(config);
 }
 
 /** Until when the previous secret for signatures of keys is valid, in seconds since 1970; 0 for no end. */

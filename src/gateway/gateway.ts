@@ -9,7 +9,7 @@ import {
 } from "../channel/shared-presence.ts";
 import type { KeyedStream } from "../channel/keyed-stream.ts";
 import type { ChannelOptions } from "../config/config.ts";
-import type { HubSetup } from "../hub/hub.ts";
+import type { HubSetup, TakeJoin } from "../hub/hub.ts";
 import { limits } from "../limits.ts";
 import { errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
@@ -43,7 +43,6 @@ export class Gateway implements Channels {
   readonly #presences = new Map<string, SharedPresence>();
   /** Subscriptions whose join was announced, so that their leave has to be, too (rule O5). */
   readonly #announced = new Set<Subscription>();
-  /** What features keep of the subscriptions here. */
   readonly parts: readonly SubscriptionPart[];
   /** The part that carries operations out; undefined if none does. */
   readonly #asking: SubscriptionPart | undefined;
@@ -176,9 +175,7 @@ export class Gateway implements Channels {
     this.#follower(subscription).subscribe(subscription, options, nowMs, noted);
   }
 
-  /**
-   * The follower of a channel, for callers that ask how far it is; undefined if the gateway doesn't follow the channel.
-   */
+  /** The follower of a channel, for callers that ask how far it is; undefined if the gateway doesn't follow it. */
   follower(channel: string): FollowedChannel | undefined {
     return this.#followers.get(channel);
   }
@@ -347,11 +344,12 @@ export class Gateway implements Channels {
   }
 
   #hubSetup(channel: string): HubSetup {
-    const { fanOut, deliveries, frames } = this.#setup;
+    const { fanOut, deliveries, frames, joins } = this.#setup;
     const { hidesOffsets } = this.#keyedStream(channel) ?? {};
     return {
       ...(hidesOffsets && { hidesOffsets }),
       ...(frames && { frames }),
+      ...(joins && { joins: (send: TakeJoin) => joins(channel, send) }),
       ...(fanOut !== undefined && { fanOut }),
       ...(deliveries !== undefined && { deliveries: deliveries(channel) }),
     };

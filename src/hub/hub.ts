@@ -27,6 +27,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
+  readonly #joins: TakeJoin | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** How many of them are onlookers (rule N26). */
   #onlookers = 0;
@@ -55,7 +56,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   constructor(
     channel: string,
     queueMaxBytes: number,
-    { fanOut = limits, deliveries, frames, hidesOffsets = false }: HubSetup = {},
+    { fanOut = limits, deliveries, frames, hidesOffsets = false, joins }: HubSetup = {},
   ) {
     this.#channel = channel;
     this.#queueMaxBytes = queueMaxBytes;
@@ -63,6 +64,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
     this.#deliveries = deliveries;
     this.#hidesOffsets = hidesOffsets;
     this.#frames = frames;
+    this.#joins = joins?.((type, info) => this.#collect({ type, channel, info }));
   }
 
   get subscribers(): readonly Local[] {
@@ -198,7 +200,8 @@ export class Hub<Local extends Subscriber = Subscriber> {
 
   /** Puts a join or a leave into the next frame, for the subscribers that get them. {@link begin} must follow. */
   announce(type: "join" | "leave", info: ClientInfo): void {
-    this.#collect({ type, channel: this.#channel, info });
+    if (this.#joins === undefined) this.#collect({ type, channel: this.#channel, info });
+    else this.#joins(type, info);
   }
 
   /**
@@ -385,7 +388,16 @@ export interface HubSetup {
    * ephemeral map have no use for more. Absent: they get everything.
    */
   readonly hidesOffsets?: boolean;
+  /**
+   * Takes the joins and leaves, and sends those that subscribers get, now or later. Absent: they get all.
+   *
+   * @param send puts one into the next frame; {@link Hub.begin} must follow
+   */
+  readonly joins?: (send: TakeJoin) => TakeJoin;
 }
+
+/** Takes a join or a leave. */
+export type TakeJoin = (type: "join" | "leave", info: ClientInfo) => void;
 
 /** Observes frames with publications. */
 export interface FrameObserver {

@@ -1,6 +1,7 @@
 import type { Codec, Message } from "../protocol/codec.ts";
 import { DeltaFrames, type DeltaPush, deltaPush } from "./delta-frames.ts";
 import { type Standing, standingOf } from "./piece-windows.ts";
+import { uuidOfClient } from "../contract/object-names.ts";
 import type { ChannelPush, Subscriber } from "./subscriber.ts";
 import type { TagsFilter } from "../protocol/tags-filter.ts";
 
@@ -15,6 +16,8 @@ export class RunFrames {
   readonly #hasPieces: boolean;
   /** The indexes of the pushes of whose values a later push has more: only delta subscribers get them (rule Z39). */
   readonly #outgrown: ReadonlySet<number>;
+  /** The connections that don't get some of the pushes, by their UUIDs; undefined if all of them get all. */
+  readonly #excepted: ReadonlySet<string> | undefined;
   /** The indexes of the pushes that belong to windows of pieces. */
   readonly #windowed: readonly number[];
   /** The frames with all pushes. */
@@ -51,11 +54,19 @@ export class RunFrames {
     this.#outgrown = outgrownIn(pushes);
     this.#windowed = pushes.flatMap((push, index) => ("late" in push ? [index] : []));
     this.#hasJoinLeave = pushes.some(({ type }) => type === "join" || type === "leave");
+    this.#excepted = exceptedIn(pushes);
     this.#whole = new FrameCache((codec) => codec.joinFrame(messagesIn(codec)));
   }
 
   /** The frame for one subscriber; undefined when there is nothing for it. */
   frameFor(subscriber: Subscriber): Message | undefined {
+    if (this.#excepted?.has(uuidOfClient(subscriber.info.client)) === true)
+      return this.#selectedFrame(
+        subscriber,
+        subscriber.filter,
+        !this.#hasJoinLeave || subscriber.hearsJoinLeave,
+        uuidOfClient(subscriber.info.client),
+      );
     const deltas = subscriber.delta && this.#hasPublications && this.#deltasFor(subscriber);
     if (deltas instanceof DeltaFrames) return deltas.frameFor(subscriber);
     const hearsAll = !this.#hasJoinLeave || subscriber.hearsJoinLeave;
@@ -68,10 +79,12 @@ export class RunFrames {
     subscriber: Subscriber,
     filter: TagsFilter | undefined,
     hearsAll: boolean,
+    uuid = "",
   ): Message | undefined {
-    const key = `${hearsAll ? "all" : "publications"} ${filter?.text ?? ""}`;
+    const key = `${hearsAll ? "all" : "publications"} ${uuid} ${filter?.text ?? ""}`;
     this.#selected ??= new Map();
-    const selected = this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll);
+    const selected =
+      this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll, uuid);
     switch (selected.outcome) {
       case "nothing":
         return undefined;
@@ -88,6 +101,7 @@ export class RunFrames {
     key: string,
     filter: TagsFilter | undefined,
     hearsAll: boolean,
+    uuid: string,
   ): SelectedFrames {
     // Thousands of subscribers may have as many filters, whose frames together would take too much memory.
     if (this.#selectedBytes > this.#selectedBytesMax) {
@@ -97,9 +111,7 @@ export class RunFrames {
     const indexes: number[] = [];
     for (const [index, push] of this.#pushes.entries()) {
       if (push.type === "piece" || this.#outgrown.has(index)) continue;
-      const isHeard =
-        push.type === "publication" ? (filter?.matches(push.publication.tags) ?? true) : hearsAll;
-      if (isHeard) indexes.push(index);
+      if (isHeard(push, filter, hearsAll, uuid)) indexes.push(index);
     }
     const sameKey = indexes.join();
     const same = known.get(sameKey);
@@ -172,6 +184,33 @@ function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
 }
 
 const noIndexes: ReadonlySet<number> = new Set();
+
+/** The connections that don't get some of the pushes, by their UUIDs; undefined if there are none. */
+function exceptedIn(pushes: readonly ChannelPush[]): ReadonlySet<string> | undefined {
+  let excepted: Set<string> | undefined;
+  for (const push of pushes) {
+    if (push.type !== "publication" || push.publication.except === undefined) continue;
+    excepted ??= new Set();
+    excepted.add(push.publication.except);
+  }
+  return excepted;
+}
+
+/**
+ * Whether a push is for subscribers with this filter, or for the connection of this UUID.
+ *
+ * @param hearsAll they get joins and leaves
+ */
+function isHeard(
+  push: ChannelPush,
+  filter: TagsFilter | undefined,
+  hearsAll: boolean,
+  uuid: string,
+): boolean {
+  if (push.type !== "publication") return hearsAll;
+  const { tags, except } = push.publication;
+  return except !== undefined && except === uuid ? false : (filter?.matches(tags) ?? true);
+}
 
 /** The frames with the pushes that are selected for a subscriber. */
 type SelectedFrames =

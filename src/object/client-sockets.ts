@@ -6,7 +6,8 @@ import { type DisconnectCode, disconnectCodes } from "../protocol/codes.ts";
 import { isCodecName } from "../protocol/codecs.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import { fitsAttachment, parseAttachment } from "../contract/attachment.ts";
-import { keepaliveAnswer } from "../contract/keepalive.ts";
+import { keepaliveAnswer, keepaliveTexts } from "../contract/keepalive.ts";
+import type { Dialect } from "../session/dialect/dialect.ts";
 import type { Connection } from "../session/ports.ts";
 import type { Session } from "../session/session.ts";
 import { secretPattern, type SessionSnapshot } from "../contract/session-snapshot.ts";
@@ -14,6 +15,7 @@ import type { Handover } from "../contract/handover.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import type { SessionRows } from "./session-rows.ts";
 import { closeSocket, disconnectSocket } from "./close-socket.ts";
+import { addressIn, isBounded, tagsOf } from "./socket-tags.ts";
 import { SocketConnection, type SocketHost } from "./socket-connection.ts";
 import { Client, type FrameHost } from "./client.ts";
 import type { WaitingFrames } from "./frame-queue.ts";
@@ -200,7 +202,9 @@ export class ClientSockets {
     }
     const { session } = client;
     const isRequest = session.unidirectional && session.awaitsConnect;
-    const answer = typeof message === "string" && !isRequest ? keepaliveAnswer(message) : undefined;
+    const isText = typeof message === "string" && !isRequest;
+    const own = this.#setup.dialect?.keepalive;
+    const answer = isText ? keepaliveAnswer(message, own) : undefined;
     if (answer === undefined) {
       const wasConnected = session.hasConnected;
       this.#take(client, message, () => {
@@ -312,7 +316,9 @@ export class ClientSockets {
 
   /** Has the platform answer keep-alive texts or not (rule K3). */
   #setAnswer(): void {
-    this.#setup.platform.sockets.setAnswering(this.#unrequested.size === 0);
+    const { dialect, platform } = this.#setup;
+    const texts = dialect?.keepalive ?? keepaliveTexts;
+    platform.sockets.setAnswering(this.#unrequested.size === 0 ? texts : undefined);
   }
 
   #restore(socket: PlatformSocket): void {
@@ -330,7 +336,8 @@ export class ClientSockets {
   #add(socket: PlatformSocket, snapshot: SessionSnapshot): Client {
     // A unidirectional client reads one message from each WebSocket frame (docs/protocol.md 4.5). On a stream the edge
     // divides the frames.
-    const oneByOne = snapshot.codec === "one_way" && snapshot.secret === undefined;
+    const { codec, secret, dialect } = snapshot;
+    const oneByOne = (codec === "one_way" && secret === undefined) || dialect !== undefined;
     const connection = new SocketConnection(socket, this.#host, oneByOne);
     const client = new Client(
       this.#setup.newSession(snapshot, connection),
@@ -392,6 +399,8 @@ export interface ClientSocketsSetup extends FrameHost {
   readonly channel?: string;
   /** Whether the object holds so much that it refuses further sockets (rule G7). */
   readonly nearlyFull: () => boolean;
+  /** The protocol of the clients; absent where they speak the server's own. */
+  readonly dialect?: Dialect;
   /** Whether the directory lists the object (rule U22). */
   readonly listed: () => boolean;
   /** The backlog of {@link ClientSockets.clients} (rule B3). */
@@ -411,29 +420,7 @@ export type Accepted =
   | { readonly outcome: Exclude<SocketRoom, "room"> | "too-large" };
 
 /**
- * The tags of a socket, which survive hibernation. A frame that the client posts finds the socket by the session's secret.
- * On a client's own socket a tag keeps the address for {@link UnconnectedSockets}.
- */
-function tagsOf({ secret }: SessionSnapshot, handover: Handover): string[] {
-  if (secret !== undefined) return [secret];
-  const { address = "" } = handover;
-  return isBounded(handover) && address !== "" ? [addressTag + address] : [];
-}
-
-/** No secret begins with this. */
-const addressTag = "from ";
-
-function addressIn(tags: readonly string[]): string {
-  return tags.find((tag) => tag.startsWith(addressTag))?.slice(addressTag.length) ?? "";
-}
-
-/** Whether a connection is one of those that {@link UnconnectedSockets} bounds until it connects (rule B24). */
-function isBounded({ claims, onlooker, emulated }: Handover): boolean {
-  return (claims ?? onlooker) === undefined && emulated !== true;
-}
-
-/**
- * The same for the socket of a session. A closed session without claims counts as never connected: it doesn't say, and
+ * Whether {@link UnconnectedSockets} bounds the socket of a session, as {@link isBounded} says of a handover. A closed session without claims counts as never connected: it doesn't say, and
  * only where clients connect without a token it may have been.
  */
 function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {

@@ -6,12 +6,14 @@ import { type Command, type SubRefreshRequest, subRefreshTypes } from "../protoc
 import { publishes } from "../session/command-queue.ts";
 import type { Connection, VerifiedTokens } from "../session/ports.ts";
 import { subscribeRate } from "../session/rate-limit.ts";
+import { dialectOf } from "../session/dialect/dialect.ts";
 import { toldClose } from "../access/told-reason.ts";
 import { TokenBucket } from "../session/token-bucket.ts";
 import type { Session } from "../session/session.ts";
 import type { Arrivals } from "./arrivals.ts";
 import { elapsed } from "../moment.ts";
 import { FrameQueue, type WaitingFrames } from "./frame-queue.ts";
+import { takeForSignatures, verifyTracks } from "./key-signatures.ts";
 import type { Platform, Verifier } from "./platform.ts";
 
 /**
@@ -232,7 +234,8 @@ export class Client {
           this.#check(commands, tokens, done);
           return;
         }
-        if (!tracksKeys(command) && !carriesToken(command)) {
+        const isDecided = command.method === "publish" && dialectOf(this.session) !== undefined;
+        if (!tracksKeys(command) && !carriesToken(command) && !isDecided) {
           tokens.push({});
           continue;
         }
@@ -260,11 +263,18 @@ export class Client {
     const { session } = this;
     const { verifier } = platform;
     const nowMs = platform.nowMs();
+    const dialect = dialectOf(session);
+    // Nothing is verified for a publication.
+    if (dialect !== undefined && command.method === "publish") {
+      dialect.verify(session, command, done);
+      return true;
+    }
     this.#verifications ??= new TokenBucket(subscribeRate);
     const isAllowed = tracksKeys(command)
       ? takeForSignatures(this.#verifications, command.request.track, nowMs)
       : this.#verifications.spend(nowMs) === "granted";
     if (!isAllowed) session.disconnect(disconnectCodes.tooManyRequests);
+    else if (dialect !== undefined) dialect.verify(session, command, done);
     else if (tracksKeys(command)) verifyTracks(session, command.request, verifier, nowMs, done);
     else verifyTokens(command, verifier, nowMs, done);
     return isAllowed;
@@ -392,30 +402,6 @@ function tracksKeys(
   command: Command,
 ): command is Command & { readonly method: "sub_refresh"; readonly request: SubRefreshRequest } {
   return command.method === "sub_refresh" && command.request.type === subRefreshTypes.track;
-}
-
-/** Takes as many tokens as the signatures cost; false if the client sends too many. */
-function takeForSignatures(
-  bucket: TokenBucket,
-  { length }: SubRefreshRequest["track"],
-  nowMs: number,
-): boolean {
-  for (let left = length; left > 0; left -= limits.signaturesPerToken)
-    if (bucket.spend(nowMs) !== "granted") return false;
-  return true;
-}
-
-/** Verifies signatures for the session's user, who isn't known before the connect is answered. */
-function verifyTracks(
-  session: Session,
-  { channel, track }: SubRefreshRequest,
-  verifier: Verifier,
-  nowMs: number,
-  done: (tokens: VerifiedTokens) => void,
-): void {
-  if (!session.hasConnected || session.connecting)
-    done({ tracks: track.map(() => ({ outcome: "unavailable" })) });
-  else verifier.tracks(track, session.user, channel, nowMs, (tracks) => done({ tracks }));
 }
 
 /** Verifies the token of a command. It takes time, and so happens before the session, which takes none. */

@@ -77,6 +77,7 @@ export class GatewayHost extends ObjectHost implements PartedGateway {
       ...(only === undefined ? {} : { channel: only }),
       nearlyFull: () => gateway.nearlyFull,
       rows: new SessionRows(platform.sql),
+      ...(sessions.dialect && { dialect: sessions.dialect }),
       newSession: (snapshot, connection) => new Session(snapshot, connection, sessions),
     });
   }

@@ -8,14 +8,15 @@ export function newSession(
   { client, claims, listed, secret }: NewSession,
   nowMs: number,
 ): SessionSnapshot {
-  const { keepalive, codec, pongs, events, passing, headers, traceparent, asked, address } =
-    handover;
+  const { keepalive, codec, dialect, pongs, events, passing } = handover;
+  const { headers, traceparent, asked, address } = handover;
   return {
     phase: "new",
     client,
     openedAtMs: nowMs,
     keepalive,
     ...(codec === undefined ? {} : { codec }),
+    ...(dialect === undefined ? {} : { dialect }),
     ...(pongs === true ? { awaitingPong: true } : {}),
     ...(secret === undefined ? {} : { secret }),
     ...(events === true ? { events } : {}),

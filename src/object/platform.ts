@@ -6,6 +6,7 @@ import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts
 import type { Refusal } from "../access/refusal.ts";
 import type { SilentConnections } from "../access/server-descriptors.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
+import type { KeepaliveTexts } from "../contract/keepalive.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
 import type { Sql } from "../sql.ts";
@@ -101,8 +102,8 @@ export interface PlatformSockets {
   tagsOf(socket: PlatformSocket): readonly string[];
   /** When the platform last answered the client in the object's place (rule K3), ms since 1970; undefined for never. */
   answeredAtMs(socket: PlatformSocket): number | undefined;
-  /** Whether the platform answers keep-alive texts in the object's place, from now on. */
-  setAnswering(isAnswering: boolean): void;
+  /** What the platform answers in the object's place, from now on; undefined: nothing. */
+  setAnswering(texts: KeepaliveTexts | undefined): void;
 }
 
 /** A client's socket. A hibernatable WebSocket of the platform is one. */
@@ -135,6 +136,12 @@ export interface Verifier {
     nowMs: number,
     done: (verdicts: readonly TrackVerdict[]) => void,
   ): void;
+  /**
+   * Finds out whether a text is signed (HMAC-SHA256) with a secret that the configuration names.
+   *
+   * @param signature hexadecimal
+   */
+  signed(secret: string, text: string, signature: string, done: (isSigned: boolean) => void): void;
 }
 
 /** `traceparent` is the trace of the backend or the client, which the platform's own doesn't continue. */

@@ -46,7 +46,7 @@ export class SocketConnection implements Connection {
     this.#unconfirmedBytes += frame.length;
     try {
       if (this.#oneByOne && typeof frame === "string") {
-        for (const message of frame.split("\n")) this.#socket.send(message);
+        for (const message of frame.split("\n")) if (message !== "") this.#socket.send(message);
       } else this.#socket.send(frame);
     } catch {
       // `send` throws only when the socket is closing. A close or error event follows, and ends the session.

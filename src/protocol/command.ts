@@ -1,5 +1,5 @@
 import type { Payload } from "./payload.ts";
-import type { StreamPosition } from "./publication.ts";
+import type { StreamPosition, Tags } from "./publication.ts";
 
 /**
  * A command as a client sends it (docs/protocol.md 1.2 and 1.3), with every absent field given its meaning of absence:
@@ -71,6 +71,8 @@ export interface SubscribeRequest {
   readonly limit: number;
   /** Whether the pages of a map's state begin with the smallest key, or with the smallest score. */
   readonly asc: boolean;
+  /** The client gets the newest publication with the reply, whatever the namespace says of recovery; only in a dialect. */
+  readonly newest?: true;
 }
 
 export interface ChannelRequest {
@@ -87,6 +89,8 @@ export interface PublishRequest {
   readonly key: string;
   /** Removes the key. */
   readonly removed: boolean;
+  /** The client's publication has these tags, isn't kept, and doesn't reach the client itself; only in a dialect. */
+  readonly passing?: Tags;
 }
 
 export interface HistoryRequest {

@@ -20,6 +20,11 @@ export interface Publication {
   readonly info?: ClientInfo;
   readonly tags?: Tags;
   /**
+   * The UUID of a connection that doesn't get the publication, because its client knows of it. It goes to gateways, and
+   * never to a client; the history doesn't keep it.
+   */
+  readonly except?: string;
+  /**
    * Whether its publisher, or its namespace, lets delta subscribers get this publication as a delta. The name is
    * transmitted.
    */

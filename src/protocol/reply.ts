@@ -1,4 +1,5 @@
 import type { DisconnectCode, ErrorCode, UnsubscribeCode } from "./codes.ts";
+import type { Command } from "./command.ts";
 import type { ClientInfo, Publication, StreamPosition } from "./publication.ts";
 import type { JsonText } from "./json/text.ts";
 import type { Payload } from "./payload.ts";
@@ -8,9 +9,20 @@ import type { Payload } from "./payload.ts";
  * `reply-fields.ts`.
  */
 export type Reply =
-  | { readonly id: number; readonly error: ErrorCode }
+  | {
+      readonly id: number;
+      readonly error: ErrorCode;
+      /** The command, for dialects whose commands have no numbers. */
+      readonly to?: Command;
+    }
   | { readonly id: number; readonly method: "connect"; readonly result: ConnectResult }
-  | { readonly id: number; readonly method: "subscribe"; readonly result: SubscribeResult }
+  | {
+      readonly id: number;
+      readonly method: "subscribe";
+      readonly result: SubscribeResult;
+      /** The channel, for dialects whose commands have no numbers. */
+      readonly channel?: string;
+    }
   | { readonly id: number; readonly method: "unsubscribe" }
   | { readonly id: number; readonly method: "publish" }
   | { readonly id: number; readonly method: "presence"; readonly result: PresenceResult }

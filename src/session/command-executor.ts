@@ -368,9 +368,9 @@ export class CommandExecutor {
           return;
         }
         // Commands for the channel wait until the backend has decided, or a later publish could come first (rule Q3).
-        if (asksBeforePublish(session, command.request.channel))
+        if (tokens.mayPublish === undefined && asksBeforePublish(session, command.request.channel))
           this.#open(command.request.channel);
-        publish(of(command));
+        publish(of(command), tokens.mayPublish);
         return;
       case "presence":
       case "presence_stats":
@@ -433,7 +433,7 @@ export class CommandExecutor {
         if (command.method === "send") session.disconnect(whyNotSent(session));
         else if (command.method !== "pong")
           session.reply(
-            { id: command.id, error: toldError(decision.error, reason, client) },
+            { id: command.id, error: toldError(decision.error, reason, client), to: command },
             nowMs,
           );
         return;

@@ -11,7 +11,8 @@ import {
 } from "../contract/channel-call.ts";
 import type { ClientInfo } from "../protocol/publication.ts";
 import { callerOf, findChannel } from "./grant.ts";
-import { mayCall, mayPublish, mayReadHistory, maySeePresence } from "./may.ts";
+import { type May, mayCall, mayPublish, mayReadHistory, maySeePresence } from "./may.ts";
+import { uuidOfClient } from "../contract/object-names.ts";
 import { acceptsData, clientPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
@@ -37,8 +38,12 @@ import { parseSentCall } from "../protocol/sent-call.ts";
 import { clientInfo } from "./subscription.ts";
 import { mayRead, readInVain } from "./rate-limit.ts";
 
-/** Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4). */
-export function publish(command: RunningCommand<PublishRequest>): void {
+/**
+ * Publishes for a client. The publisher gets the publication before this reply, if it is subscribed (rule O4).
+ *
+ * @param decided whether it may, where a dialect decides; undefined: the namespace does
+ */
+export function publish(command: RunningCommand<PublishRequest>, decided?: May): void {
   const { session, request, done } = command;
   const found = findChannel(session, request.channel);
   if (found.outcome !== "resolved") {
@@ -51,11 +56,21 @@ export function publish(command: RunningCommand<PublishRequest>): void {
     type.publish(command, found);
     return;
   }
-  const may = mayPublish(found, callerOf(session, request.channel));
+  const may = decided ?? mayPublish(found, callerOf(session, request.channel));
   if (may.allowed === false) done(refuse(may));
   else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
   else if (may.allowed === "asked") publishByHook(command, data, may.by);
-  else publishTo(command, clientPublication(data));
+  else publishTo(command, passingPublication(command, clientPublication(data)));
+}
+
+/** A publication that a dialect only passes on to the other subscribers; any other one as it is. */
+function passingPublication(
+  { session, request: { passing } }: RunningCommand<PublishRequest>,
+  publication: PublicationRequest,
+): PublicationRequest {
+  if (passing === undefined) return publication;
+  const except = uuidOfClient(session.identity.client);
+  return { ...publication, tags: passing, skipHistory: true, except };
 }
 
 /** Whether a publish to a channel asks a backend, so that later commands for the channel have to wait (rule Q3). */

@@ -6,6 +6,7 @@ import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protoc
 import type { ClientObserver, ObservedSession, SessionCounts } from "./observer.ts";
 import type { DeliveryNotes, PingedSession, SessionObserver } from "./observer.ts";
 import type { Dependence } from "./dependence/dependence.ts";
+import type { Dialect, Verdicts } from "./dialect/dialect.ts";
 import type { Reply } from "../protocol/reply.ts";
 import {
   type Changes,
@@ -39,12 +40,7 @@ import type { Payload } from "../protocol/payload.ts";
 import type { Backlog } from "../hub/backlog.ts";
 import type { KnownDeltas } from "../delta/delta-chain.ts";
 import type { Refusal } from "../access/refusal.ts";
-import type {
-  ConnectionVerdict,
-  SubscriptionVerdict,
-  ConnectionClaims,
-  SubscribeTerms,
-} from "../access/claims.ts";
+import type { ConnectionClaims, SubscribeTerms } from "../access/claims.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import type { JsonText } from "../protocol/json/text.ts";
@@ -93,6 +89,8 @@ export interface SessionContext {
   readonly subscriptionTypes: SubscriptionTypes;
   /** The methods that clients call without a backend; absent if there are none. */
   readonly clientMethods?: ClientMethods;
+  /** The protocol of the object's clients; absent where they speak the server's own. */
+  readonly dialect?: Dialect;
   /** Deltas that were made for clients that recovered before. */
   readonly knownDeltas: KnownDeltas;
   /** The server's version, as clients receive it; never empty. */
@@ -205,9 +203,7 @@ export interface RunningCommand<Request> {
 }
 
 /** The tokens that came with a command, verified already: a verification takes time, and a session is synchronous. */
-export interface VerifiedTokens {
-  readonly connection?: ConnectionVerdict;
-  readonly subscription?: SubscriptionVerdict;
+export interface VerifiedTokens extends Verdicts {
   /** The signatures of a command that tracks keys, in the order of its batches. */
   readonly tracks?: readonly TrackVerdict[];
 }

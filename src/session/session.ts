@@ -10,7 +10,6 @@ import { onlookerContext } from "./onlooker.ts";
 import { endDependents } from "./dependence/dependents.ts";
 import { limits } from "../limits.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
-import { codecNamed } from "../protocol/codecs.ts";
 import type { Command } from "../protocol/command.ts";
 import type { Reply } from "../protocol/reply.ts";
 import { fitsCursors, fitsInside, fitsRow } from "../contract/attachment.ts";
@@ -20,6 +19,7 @@ import type {
   SubscriptionSnapshot,
 } from "../contract/session-snapshot.ts";
 import { CommandExecutor } from "./command-executor.ts";
+import { closingOf, codecOf } from "./dialect/dialect.ts";
 import type { Changes } from "./decision.ts";
 import { endExpired, expiryDueAtMs, heartbeat, pingDueAtMs, staleAtMs } from "./liveness.ts";
 import type { AdmittedSession, Connection, SessionContext, VerifiedTokens } from "./ports.ts";
@@ -28,7 +28,6 @@ import type { RestoredParts, SubscriptionSession } from "./subscription.ts";
 import { Subscriptions, WaitingWork } from "./subscriptions.ts";
 import { readInVain, type VainReads } from "./rate-limit.ts";
 import { toldClose } from "../access/told-reason.ts";
-import { disconnectPush } from "./unidirectional.ts";
 
 /**
  * One client's connection from open to close: the client's identity and subscriptions, the messages to it, the snapshot
@@ -60,8 +59,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
   constructor(snapshot: SessionSnapshot, connection: Connection, context: SessionContext) {
     const { subscriptions: _, cursors: __, notes: ___, asking, ...identity } = snapshot;
     this.identity = compact(identity);
-    this.codec = codecNamed(identity.codec);
     this.context = identity.onlooker === true ? onlookerContext(context) : context;
+    this.codec = codecOf(this);
     this.#connection = connection;
     if (snapshot.phase === "connected") this.#restore(snapshot);
     // The command for which somebody was asked was lost with the object's memory, and would never be answered.
@@ -202,7 +201,7 @@ export class Session implements AdmittedSession, SubscriptionSession {
     if (this.closed) return;
     this.context.counts?.disconnected(code);
     this.ended(code, "server");
-    this.#connection.close(code, disconnectPush(this, code));
+    this.#connection.close(...closingOf(this, code));
   }
 
   /**
@@ -299,8 +298,9 @@ export class Session implements AdmittedSession, SubscriptionSession {
   insufficientState(subscription: Subscription): void {
     const { channel, granted } = subscription;
     const isCurrent = this.subscriptions.get(channel) === subscription;
-    // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6).
-    if (this.connecting || (isCurrent && granted.serverSide === true))
+    // A client can renew a server-side subscription only by connecting again (docs/protocol.md 2.6), and in a dialect any.
+    const isServers = granted.serverSide ?? this.identity.dialect !== undefined;
+    if (this.connecting || (isCurrent && isServers))
       this.disconnect(disconnectCodes.insufficientState);
     else if (isCurrent) this.unsubscribe(channel, unsubscribeCodes.insufficientState);
   }
@@ -369,8 +369,8 @@ export class Session implements AdmittedSession, SubscriptionSession {
   }
 
   send(message: Message): void {
-    // Carrying out a command can disconnect its own sender as slow, and a closed socket is sent nothing (rule S4).
-    if (this.closed) return;
+    // A command can end its own sender, and a closed socket is sent nothing (rule S4). In dialects some replies are empty.
+    if (this.closed || message.length === 0) return;
     if (this.#deferred !== undefined) {
       this.#deferred.push(message);
       return;

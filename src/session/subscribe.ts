@@ -24,6 +24,7 @@ import {
 } from "./grant.ts";
 import { maySubscribe } from "./may.ts";
 import { notAskedForOnlooker } from "./onlooker.ts";
+import { dialectOf } from "./dialect/dialect.ts";
 import type { DeliveryStart } from "./observer.ts";
 import type { Subscription } from "./subscription.ts";
 import type { SubscribeOptions } from "../channel/channel-outcomes.ts";
@@ -173,7 +174,8 @@ function beginAsStream(granted: GrantedSubscribe): void {
     subscription.begin();
     session.context.counts?.subscribed(channel, recoveryOf(request, reply));
     session.reportBegun([subscription]);
-    session.send(message);
+    if (dialectOf(session)?.sendsLater(session, subscription, message) !== true)
+      session.send(message);
     session.announce(subscription);
     done(silent);
   });
@@ -216,10 +218,12 @@ export const noRecovery: RecoveryRequest = { recover: false, epoch: "", offset: 
 export function subscribeOptions(
   grant: Grant,
   options: ChannelOptions,
-  request: RecoveryRequest,
+  request: RecoveryRequest & Pick<SubscribeRequest, "newest">,
 ): SubscribeOptions {
-  const { recoveryMode: mode, autoCacheRecover } = options;
-  const since = sinceOf(grant, request, mode === "cache" && autoCacheRecover);
+  const { newest = false } = request;
+  const { recoveryMode, autoCacheRecover } = options;
+  const mode = newest ? "cache" : recoveryMode;
+  const since = sinceOf(grant, request, newest || (mode === "cache" && autoCacheRecover));
   return {
     positioned: grant.positioned,
     mode,
@@ -256,7 +260,8 @@ function subscribedMessage(
   const { publications } = received.reply;
   const encode = (subscribed: Subscribed): Message => {
     const result = subscribeResult(grant, received.request, subscribed, nowMs);
-    return session.codec.encodeReply({ id, method: "subscribe", result });
+    const { channel } = request;
+    return session.codec.encodeReply({ id, method: "subscribe", result, channel });
   };
   const message = encode(received.reply);
   const { queueMaxSizeBytes } = session.context.config.client;

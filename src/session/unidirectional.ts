@@ -6,7 +6,7 @@ import {
   lostCode,
 } from "../protocol/codes.ts";
 import type { Codec, Message } from "../protocol/codec.ts";
-import type { CommandSession } from "./ports.ts";
+import type { SessionIdentity } from "../contract/session-snapshot.ts";
 
 /** Whether the client is a unidirectional one on a WebSocket of its own, neither on a stream nor polling. */
 export function isUnidirectionalSocket({
@@ -16,7 +16,11 @@ export function isUnidirectionalSocket({
   return unidirectional && secret === undefined && passing !== true;
 }
 
-type SocketSession = Pick<CommandSession, "unidirectional" | "identity" | "codec">;
+interface SocketSession {
+  readonly unidirectional: boolean;
+  readonly identity: SessionIdentity;
+  readonly codec: Codec;
+}
 
 /** The text by which an order names the session beside its ID; undefined if it can't (rule U2). */
 export function secretOf(session: SocketSession): string | undefined {

@@ -29,6 +29,7 @@ import {
   settingsPath,
 } from "./console/console-login.ts";
 import { events } from "./events/events.ts";
+import { addPusher } from "./pusher/app-routes.ts";
 import { mountedAt } from "../platform/embedded.ts";
 import { respondNotFound } from "../http/responses.ts";
 import { measure, showMetrics } from "./metrics/metrics.ts";
@@ -41,6 +42,7 @@ export function addFeatures(app: HonoBase<AppEnv>): void {
   app.all("/api/events", onlyMethods("POST"), jsonBody, events);
   app.get("/metrics", showMetrics);
   addConsole(app);
+  addPusher(app);
 }
 
 /** Adds the operator's console (section N). */

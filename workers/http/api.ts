@@ -258,7 +258,7 @@ export interface Calling {
 }
 
 /** Hono's `context.var` makes an object of all variables each time. */
-function callingOf(context: Context<AppEnv>): Calling {
+export function callingOf(context: Context<AppEnv>): Calling {
   return {
     env: context.env,
     config: context.get("configured").config,

@@ -1,6 +1,6 @@
 import type { Refusal } from "../../src/access/refusal.ts";
 import type { BackendQuestion, BackendReply } from "../../src/contract/backend-call.ts";
-import { keepaliveTexts } from "../../src/contract/keepalive.ts";
+import type { KeepaliveTexts } from "../../src/contract/keepalive.ts";
 import { limits } from "../../src/limits.ts";
 import type { CallName, CallReply, CallRequest } from "../../src/object/object-call.ts";
 import type {
@@ -17,11 +17,11 @@ import { descriptorsOf } from "../platform/descriptors.ts";
 import { makeCall } from "./durable-calls.ts";
 import type { Env } from "../platform/env.ts";
 import { sendEvents } from "../platform/event-target.ts";
+import { isSigned } from "../platform/named-signatures.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
 import { inSpan } from "../platform/spans.ts";
-import type { TokenVerifier } from "../platform/token-verifier.ts";
 
 /** Cloudflare's platform, as one Durable Object has it. */
 export class DurablePlatform implements Platform {
@@ -38,7 +38,7 @@ export class DurablePlatform implements Platform {
     this.name = context.id.name ?? "";
     this.sql = new ObjectSql(context.storage);
     this.sockets = new DurableSockets(context);
-    this.verifier = verifierOf(configured.verifier);
+    this.verifier = verifierOf(configured);
     const descriptors = descriptorsOf(env);
     if (descriptors !== undefined) this.silent = descriptors.silent;
     this.#context = context;
@@ -192,11 +192,12 @@ class DurableSockets implements PlatformSockets {
     return this.#context.getWebSocketAutoResponseTimestamp(socket)?.getTime();
   }
 
-  setAnswering(isAnswering: boolean): void {
-    const { request, answer } = keepaliveTexts;
-    if (isAnswering)
+  setAnswering(texts: KeepaliveTexts | undefined): void {
+    if (texts === undefined) this.#context.setWebSocketAutoResponse();
+    else {
+      const { request, answer } = texts;
       this.#context.setWebSocketAutoResponse(new WebSocketRequestResponsePair(request, answer));
-    else this.#context.setWebSocketAutoResponse();
+    }
   }
 }
 
@@ -205,12 +206,15 @@ function isWebSocket(socket: PlatformSocket): socket is WebSocket {
   return socket instanceof WebSocket;
 }
 
-function verifierOf(verifier: TokenVerifier): Verifier {
+function verifierOf(configured: Configured): Verifier {
+  const { verifier } = configured;
   return {
     connection: (token, nowMs, done) => void passOn(verifier.connection(token, nowMs), done),
     subscription: (token, nowMs, done) => void passOn(verifier.subscription(token, nowMs), done),
     tracks: (batches, user, channel, nowMs, done) =>
       void passOn(verifier.tracks(batches, user, channel, nowMs), done),
+    signed: (secret, text, signature, done) =>
+      void passOn(isSigned(configured.secrets.given, secret, text, signature), done),
   };
 }
 

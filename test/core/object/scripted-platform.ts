@@ -21,6 +21,7 @@ export class ScriptedPlatform implements Platform {
     connection: () => unexpected("a token"),
     subscription: () => unexpected("a token"),
     tracks: () => unexpected("a signature"),
+    signed: () => unexpected("a signature"),
   };
   /** The alarm that is set, ms since 1970. */
   alarmAtMs = Number.POSITIVE_INFINITY;

@@ -30,6 +30,7 @@ export interface TestServerOptions {
     readonly CONSOLE_PASSWORD?: string;
     readonly METRICS_KEY?: string;
     readonly SHARED_POLL_HMAC_SECRET_KEY?: string;
+    readonly PUSHER_SECRET_SHOP?: string;
   };
 }
 

@@ -7,6 +7,7 @@ export const verifier: Verifier = {
   connection: (token, _, done) => done({ outcome: "verified", claims: claimsOf(token) }),
   subscription: (token, _, done) =>
     done({ outcome: "verified", claims: subscriptionClaimsOf(token) }),
+  signed: (_secret, _text, _signature, done) => done(true),
   tracks: (batches, _user, _channel, nowMs, done) =>
     done(
       batches.map(({ signature }) =>

@@ -14,6 +14,7 @@ const config = configOf(example.vars["config"]);
 const defaults: { readonly [Name in keyof Config]-?: unknown } = {
   events: undefined,
   console: undefined,
+  pusher: undefined,
   ...configured(),
 };
 

@@ -28,6 +28,7 @@ const ports: Readonly<Record<keyof Required<SessionContext>, "given" | "left out
   backlog: "given",
   subscriptionTypes: "given",
   clientMethods: "left out",
+  dialect: "left out",
   knownDeltas: "given",
   version: "given",
   serverSubscriptions: "given",

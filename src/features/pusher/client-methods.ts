@@ -1,0 +1,82 @@
+import { parsePayloadObject } from "../../protocol/payload.ts";
+import { memberText, trustedJsonText } from "../../protocol/json/text.ts";
+import type { Config } from "../../config/config.ts";
+import { disconnectCodes, errorCodes } from "../../protocol/codes.ts";
+import type { Verifier } from "../../object/platform.ts";
+import { refuseWith, silent } from "../../session/decision.ts";
+import type { ClientMethod, ClientMethods, RunningCommand } from "../../session/ports.ts";
+import type { RpcRequest } from "../../protocol/command.ts";
+import { isUserId } from "./channel-names.ts";
+import { appOf } from "./dialect.ts";
+import { idText } from "./presence-member.ts";
+import { parseAuth, signinText } from "./signed-text.ts";
+import { socketIdOf } from "./socket-id.ts";
+
+/** What clients ask beside the commands of the server's own protocol. */
+export function pusherMethods(config: Config, verifier: Pick<Verifier, "signed">): ClientMethods {
+  const plain = { readsOf: () => 0, bySend: false };
+  const ping: ClientMethod = {
+    ...plain,
+    carryOut: ({ id, done }) => done({ outcome: "reply", reply: { id, method: "rpc" } }),
+  };
+  const signin: ClientMethod = {
+    ...plain,
+    carryOut: (command) => signIn(command, config, verifier),
+  };
+  return new Map([
+    ["pusher:ping", ping],
+    ["pusher:signin", signin],
+  ]);
+}
+
+/** Signs a user in (rule PU7): from then on the connection is the user's, also for the user's home. */
+function signIn(
+  { session, id, request, nowMs, done }: RunningCommand<RpcRequest>,
+  config: Config,
+  verifier: Pick<Verifier, "signed">,
+): void {
+  const { auth, user_data: data } = parsePayloadObject(request.data) ?? {};
+  const app = appOf(config, session.identity.dialect);
+  const signed = parseAuth(auth);
+  const text = typeof data === "string" ? data : "";
+  const refuse = (reason: string): void => {
+    done(refuseWith(errorCodes.permissionDenied, "PU7", reason));
+    session.disconnect({ ...disconnectCodes.permissionDenied, code: 4009 });
+  };
+  if (app === undefined || signed?.key !== app.key) {
+    refuse("the auth is not the application's key and a signature");
+    return;
+  }
+  if (session.user !== "") {
+    done(refuseWith(errorCodes.badRequest, "PU7", "a user has signed in already"));
+    return;
+  }
+  const right = signinText(socketIdOf(session.identity.client), text);
+  verifier.signed(app.secret, right, signed.signature, (isSigned) => {
+    if (session.closed) return;
+    const user = isSigned ? userOf(text) : undefined;
+    if (user === undefined) {
+      refuse(isSigned ? "the user_data has no id" : `the signature doesn't match ${app.secret}`);
+      return;
+    }
+    const { claims = { user: "", expireAtSeconds: 0 } } = session.identity;
+    session.change({ claims: { ...claims, ...user } });
+    for (const subscription of session.subscriptions.all) subscription.updateInfo(session.identity);
+    session.accepted(nowMs);
+    if (session.closed) {
+      done(silent);
+      return;
+    }
+    const told = trustedJsonText(`{"user_data":${JSON.stringify(text)}}`);
+    done({ outcome: "reply", reply: { id, method: "rpc", data: told } });
+  });
+}
+
+/** The claims of the user whose data an application's server has signed; undefined if it has no ID. */
+function userOf(text: string) {
+  const parsed = parsePayloadObject(trustedJsonText(text));
+  const id = idText(parsed?.["id"]);
+  if (id === undefined || !isUserId(id)) return undefined;
+  const info = memberText(text, "user_info");
+  return { user: id, ...(info === undefined ? {} : { info }) };
+}

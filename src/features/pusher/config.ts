@@ -1,0 +1,98 @@
+import { type SecretUse, secretPair } from "../../access/secrets.ts";
+import type { Config } from "../../config/config.ts";
+import { readOptions } from "../../config/fields.ts";
+import type { Options, Values } from "../../config/option.ts";
+import type { Section } from "../../config/section.ts";
+import { pusherLimits } from "./limits.ts";
+
+declare module "../../config/config.ts" {
+  interface Config {
+    /** Dormouse's own: the applications whose clients and servers speak the Pusher protocol; absent if there are none. */
+    readonly pusher?: { readonly apps: readonly PusherApp[] };
+  }
+}
+
+/** One of `pusher.apps`. */
+export type PusherApp = Values<typeof appOptions>;
+
+/** Each of `pusher.apps`. @public */
+export const appOptions = {
+  /**
+   * The application's ID, which stands in the path of the HTTP API: at most 64 of `A-Z`, `a-z`, `0-9`, `-` and `_`.
+   *
+   * @default required
+   */
+  id: { is: "text", shape: /^[-\w]{0,64}$/, meaning: "at most 64 of A-Z, a-z, 0-9, - and _" },
+  /**
+   * The key, with which clients connect. It is no secret: every page has it.
+   *
+   * @default required
+   */
+  key: { is: "text", shape: /^[-\w]{0,64}$/, meaning: "at most 64 of A-Z, a-z, 0-9, - and _" },
+  /**
+   * The name of the Worker's secret that holds the application's secret: `PUSHER_SECRET_` and more of `A-Z`, `0-9` and `_`.
+   * While it is replaced, the name with `_PREVIOUS` holds the one before. The secret itself never stands in the
+   * configuration.
+   *
+   * @default required
+   */
+  secret: { is: "text", secret: "PUSHER_SECRET" },
+  /**
+   * The namespace of the application's channels, which needs `presence` and no other `subscription_type` than `"stream"`:
+   * `private-room` of the application is the channel `NAMESPACE:private-room`. The events of `cache` channels are the
+   * newest publications of the namespace's history.
+   *
+   * @default required
+   */
+  namespace: { is: "text" },
+  /** Clients may send events of their own on private and presence channels. */
+  enable_client_messages: { is: "boolean" },
+} as const satisfies Options;
+
+/** `pusher.*` */
+export const pusherOptions = {
+  /** The applications. */
+  apps: { is: "sections", of: appOptions },
+} as const satisfies Options;
+
+/** Reads `pusher`, Dormouse's own. @returns nothing if there are no applications */
+export function readPusher(root: Section): Pick<Config, "pusher"> {
+  const section = root.section("pusher");
+  const apps = readApps(section);
+  section.refuseOthers({});
+  return apps.length === 0 ? {} : { pusher: { apps } };
+}
+
+function readApps(section: Section): readonly PusherApp[] {
+  const sections = section.sections("apps", "id", pusherLimits.appsMax);
+  const owners = { id: new Map(), key: new Map(), secret: new Map() };
+  return sections.map((one) => {
+    const app = readOptions(one, appOptions);
+    for (const name of ["id", "key", "secret", "namespace"]) one.demand(name);
+    one.demandUnique("id", owners.id);
+    one.demandUnique("key", owners.key);
+    one.demandUnique("secret", owners.secret);
+    one.refuseOthers({});
+    return app;
+  });
+}
+
+/** Reports applications whose channels can't be those of their namespaces. */
+export function checkPusher({ pusher, channel }: Config, root: Section): void {
+  for (const [index, { namespace }] of (pusher?.apps ?? []).entries()) {
+    if (namespace === "") continue;
+    const options = channel.namespaces.get(namespace);
+    const name = `pusher.apps[${index}].namespace`;
+    if (channel.namespaceBoundary === "") root.problem(name, "requires channel.namespace_boundary");
+    if (options === undefined) root.wrongValue(name, namespace, "is not the name of a namespace");
+    else if (options.subscriptionType !== "stream")
+      root.wrongValue(name, namespace, 'is not a namespace of the subscription_type "stream"');
+    else if (!options.presence)
+      root.wrongValue(name, namespace, "is a namespace without presence, which lists members");
+  }
+}
+
+/** The secrets of the applications. */
+export function appSecrets({ pusher }: Config): readonly SecretUse[] {
+  return (pusher?.apps ?? []).flatMap(({ secret }) => secretPair(secret, "application"));
+}

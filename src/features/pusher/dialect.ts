@@ -1,0 +1,210 @@
+import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
+import type { Config } from "../../config/config.ts";
+import { pongFrame, errorFrame, PusherCodec, subscribedFrame } from "./codec.ts";
+import type { Message } from "../../protocol/codec.ts";
+import type { DisconnectCode } from "../../protocol/codes.ts";
+import type { Command } from "../../protocol/command.ts";
+import { type JsonText, parseJsonObject } from "../../protocol/json/text.ts";
+import type { Verifier } from "../../object/platform.ts";
+import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/dialect.ts";
+import { allowed, denied, type May } from "../../session/may.ts";
+import type { Subscription } from "../../session/subscription.ts";
+import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
+import { closeCodeOf } from "./close-codes.ts";
+import type { PusherApp } from "./config.ts";
+import { pusherLimits } from "./limits.ts";
+import type { MemberLists } from "./member-lists.ts";
+import { infoOf, memberInfo, presenceData } from "./presence-member.ts";
+import { channelText, parseAuth } from "./signed-text.ts";
+import { eventTag } from "./event-data.ts";
+import { socketIdOf } from "./socket-id.ts";
+
+/** The Pusher protocol on the sessions of one gateway (rules PU1 to PU9). The kind of a client is its application's ID. */
+export class PusherDialect implements Dialect {
+  readonly keepalive = { request: '{"event":"pusher:ping","data":{}}', answer: pongFrame };
+  readonly #setup: DialectSetup;
+  readonly #codecs = new Map<string, PusherCodec>();
+
+  constructor(setup: DialectSetup) {
+    this.#setup = setup;
+  }
+
+  codecOf(kind: string): PusherCodec {
+    const { config } = this.#setup;
+    // A session whose application the configuration has no more ends with its next command.
+    const app = appOf(config, kind) ?? { ...noApp, id: kind };
+    const codec = this.#codecs.get(kind) ?? new PusherCodec(app, config.channel);
+    this.#codecs.set(kind, codec);
+    return codec;
+  }
+
+  verify(session: DialectSession, command: Command, done: (verified: Verdicts) => void): void {
+    const app = appOf(this.#setup.config, session.identity.dialect);
+    switch (command.method) {
+      case "connect":
+        if (app === undefined) done({ connection: unknownApp });
+        else done({ connection: { outcome: "verified", claims: anonymous } });
+        return;
+      case "subscribe": {
+        const { channel, token } = command.request;
+        if (app === undefined) done({ subscription: unknownApp });
+        else
+          this.#verifyToken(session, app, channel, token, (subscription) => done({ subscription }));
+        return;
+      }
+      case "publish": {
+        const { channel, passing } = command.request;
+        done({ mayPublish: this.#mayPublish(session, app, channel, passing?.[eventTag] ?? "") });
+        return;
+      }
+      case "unsubscribe":
+      case "presence":
+      case "presence_stats":
+      case "history":
+      case "refresh":
+      case "sub_refresh":
+      case "rpc":
+      case "send":
+      case "ping":
+      case "pong":
+        // No frame stands for the most of them, and the others bring nothing.
+        done({});
+    }
+  }
+
+  closeOf(code: DisconnectCode): { readonly code: DisconnectCode; readonly message?: Message } {
+    const own = closeCodeOf(code);
+    return { code: own, message: errorFrame(own.code, own.reason) };
+  }
+
+  sendsLater(session: DialectSession, subscription: Subscription, reply: Message): boolean {
+    const { config, members } = this.#setup;
+    const app = appOf(config, session.identity.dialect);
+    const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
+    if (kindOf(name)?.access !== "presence") return false;
+    subscription.pause();
+    members.listFor(session, subscription, (list) => {
+      const { channels } = session.context;
+      // It may have ended meanwhile.
+      if (session.subscriptions.get(subscription.channel) !== subscription) return;
+      channels.catchUp(subscription);
+      // From here on it gets those who come and go; the list has all before.
+      subscription.renew({ ...subscription.granted, hearsJoinLeave: true }, session.identity);
+      const [, ...rest] = String(reply).split("\n");
+      session.send([subscribedFrame(name, presenceData(list)), ...rest].join("\n"));
+      subscription.resume();
+    });
+    return true;
+  }
+
+  #nameOf(app: PusherApp, channel: string): string {
+    return nameOf(channel, channelOf("", app, this.#setup.config.channel));
+  }
+
+  #verifyToken(
+    session: DialectSession,
+    app: PusherApp,
+    channel: string,
+    given: string,
+    done: (verdict: SubscriptionVerdict) => void,
+  ): void {
+    const name = this.#nameOf(app, channel);
+    const kind = kindOf(name);
+    if (kind === undefined) {
+      done(invalid("no channel has this name"));
+      return;
+    }
+    const override = kind.cache ? { ...quiet, forceRecovery: true } : quiet;
+    const granted = (info?: JsonText): SubscriptionVerdict => {
+      const terms = kind.access === "presence" ? { ...override, ...asMember } : override;
+      const claims = { user: session.user, channel, client: "", expireAtSeconds: 0 };
+      const shown = info === undefined ? {} : { info };
+      return { outcome: "verified", claims: { ...claims, ...shown, override: terms } };
+    };
+    if (kind.access === "public") done(granted());
+    else if (kind.access === "user")
+      done(userOfChannel(name) === session.user ? granted() : invalid("it is another user's"));
+    else {
+      const { auth, channel_data: data } = parseJsonObject(given)?.fields ?? {};
+      const text = typeof data === "string" ? data : undefined;
+      const info = kind.access === "presence" ? memberOf(session, text) : undefined;
+      const signed = parseAuth(auth);
+      if (signed?.key !== app.key)
+        done(invalid("the auth is not the application's key and a signature"));
+      else if (kind.access === "presence" && info === undefined)
+        done(invalid("the channel_data names no user_id"));
+      else {
+        const right = channelText(socketIdOf(session.identity.client), name, text);
+        this.#setup.verifier.signed(app.secret, right, signed.signature, (isSigned) =>
+          done(isSigned ? granted(info) : invalid(`the signature doesn't match ${app.secret}`)),
+        );
+      }
+    }
+  }
+
+  #mayPublish(
+    { subscriptions }: DialectSession,
+    app: PusherApp | undefined,
+    channel: string,
+    event: string,
+  ): May {
+    const kind = app && kindOf(this.#nameOf(app, channel));
+    if (app?.enableClientMessages !== true) return refuse("enable_client_messages is off");
+    if (kind === undefined || kind.encrypted || !["private", "presence"].includes(kind.access))
+      return refuse("clients send events on private and presence channels only");
+    if (event.length > pusherLimits.eventCharactersMax)
+      return refuse("the event's name is too long");
+    return subscriptions.get(channel)?.begun === true
+      ? allowed
+      : refuse("the client is not subscribed to the channel");
+  }
+}
+
+/** After so many ms without a message a client pings, as at pusher.com. */
+export const activityMs = 120_000;
+
+/** The object as the dialect sees it. */
+interface DialectSetup {
+  readonly config: Config;
+  readonly verifier: Pick<Verifier, "signed">;
+  readonly members: MemberLists;
+}
+
+/** The application of that ID; undefined if the configuration hasn't one. */
+export function appOf({ pusher }: Config, id: string | undefined): PusherApp | undefined {
+  return pusher?.apps.find((app) => app.id === id);
+}
+
+/** Who a client is on a presence channel: as the token says, or as it has signed in. */
+function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
+  if (data !== undefined) return memberInfo(data);
+  return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
+}
+
+const anonymous = { user: "", expireAtSeconds: 0 };
+
+/** Members are listed, and announced; a new one gets the others' changes once it has the list. */
+const asMember = { presence: true, joinLeave: true } as const;
+/** Clients of other channels hear of nobody. */
+const quiet: SubscriptionOverride = { forcePushJoinLeave: false };
+
+function refuse(because: string): May {
+  return denied("PU5", because);
+}
+
+function invalid(reason: string) {
+  return { outcome: "invalid", reason } as const;
+}
+
+const unknownApp = {
+  outcome: "invalid",
+  reason: "pusher.apps doesn't have the application",
+} as const;
+
+const noApp: PusherApp = {
+  id: "",
+  key: "",
+  secret: "",
+  namespace: "",
+  enableClientMessages: false,
+};

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { MemberLists } from "../../../../src/features/pusher/member-lists.ts";
+import { infoOf } from "../../../../src/features/pusher/presence-member.ts";
+import type { ClientInfo } from "../../../../src/protocol/publication.ts";
+
+/** A connection of a user. */
+function info(client: string, user: string): ClientInfo {
+  return { client, user: "", chanInfo: infoOf(user, undefined) };
+}
+
+/** A channel with these connections, whose census is answered when the test says so. */
+function channelWith(...present: readonly ClientInfo[]) {
+  const sent: string[] = [];
+  const censuses: (() => void)[] = [];
+  const lists = new MemberLists({
+    census: (_, done) => censuses.push(() => done(present)),
+    isFollowed: () => true,
+  });
+  const take = lists.follow("room", (type, { client }) => sent.push(`${type} ${client}`));
+  return { sent, take, answer: () => censuses.splice(0).forEach((one) => one()) };
+}
+
+describe("[PU6] the members of a presence channel", () => {
+  it("are added with a user's first connection, and removed with the last", () => {
+    const { sent, take, answer } = channelWith(info("a", "1"));
+    take("join", info("b", "2"));
+    answer();
+    take("join", info("c", "2"));
+    take("leave", info("b", "2"));
+    take("join", info("d", "1"));
+    take("leave", info("c", "2"));
+    take("leave", info("a", "1"));
+    take("leave", info("d", "1"));
+    expect(sent).toEqual(["join b", "leave c", "leave d"]);
+  });
+
+  it.each([
+    ["a first connection that the census has", "join b", [info("b", "2")]],
+    ["a first connection that the census has not yet", "join b", []],
+    ["a last connection that the census has not any more", "leave b", []],
+    ["a last connection that the census still has", "leave b", [info("b", "2")]],
+  ] as const)("change once after a hibernation, by %s", (_, change, present) => {
+    const { sent, take, answer } = channelWith(...present);
+    take(change === "join b" ? "join" : "leave", info("b", "2"));
+    answer();
+    expect(sent).toEqual([change]);
+  });
+
+  it("change once, where two connections of a user come before the census", () => {
+    const both = [info("b", "2"), info("c", "2")];
+    const { sent, take, answer } = channelWith(...both);
+    for (const one of both) take("join", one);
+    answer();
+    expect(sent).toEqual(["join b"]);
+  });
+
+  it("are added, where a census has found the connection before its join came", () => {
+    const { sent, take, answer } = channelWith(info("b", "2"), info("c", "3"));
+    take("join", info("c", "3"));
+    answer();
+    take("join", info("b", "2"));
+    take("join", info("b", "2"));
+    expect(sent).toEqual(["join c", "join b"]);
+  });
+});

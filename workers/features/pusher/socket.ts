@@ -1,0 +1,96 @@
+import type { Context } from "hono";
+import { gatewayName } from "../../../src/contract/object-names.ts";
+import type { Handover } from "../../../src/contract/handover.ts";
+import { connectFrame, errorFrame } from "../../../src/features/pusher/codec.ts";
+import { dialectName } from "../../../src/features/pusher/names.ts";
+import { Pools } from "../../../src/gateway/pool.ts";
+import type { AppEnv } from "../../http/app-env.ts";
+import { admit } from "../../http/admit.ts";
+import { AddressRate, upgradeRate } from "../../http/client-address.ts";
+import { Door } from "../../http/door.ts";
+import { refusedStranger } from "../../http/descriptor-use.ts";
+import { handoverRequest, placeSocket } from "../../http/placement.ts";
+import { busyRetrySeconds, respondBusy, respondUpgradeRequired } from "../../http/responses.ts";
+import { parseRegion } from "../../platform/region.ts";
+
+/** `GET /app/KEY`: a client of the application, on a gateway of the protocol's own (rule PU1). */
+export async function pusherSocket(context: Context<AppEnv>): Promise<Response> {
+  if (context.req.header("Upgrade")?.toLowerCase() !== "websocket") return respondUpgradeRequired();
+  // Made by the first client, so that nothing is made where there are none.
+  arrivals ??= { pools: new Pools(), door: new Door(), withoutToken: new AddressRate(upgradeRate) };
+  const { door } = arrivals;
+  const visit = await door.enter();
+  if (visit === undefined) {
+    context.set("refusal", { rule: "F14", reason: "too many connections arrive at once" });
+    return respondBusy(busyRetrySeconds());
+  }
+  try {
+    return await handOver(context, arrivals);
+  } finally {
+    door.leave(visit);
+  }
+}
+
+/** What this isolate knows of the gateways, and bounds the clients that arrive. */
+interface ArrivingClients {
+  readonly pools: Pools;
+  readonly door: Door;
+  /** Bounds all of them by the client's address: none brings a token. */
+  readonly withoutToken: AddressRate;
+}
+
+let arrivals: ArrivingClients | undefined;
+
+async function handOver(
+  context: Context<AppEnv>,
+  { pools, withoutToken }: ArrivingClients,
+): Promise<Response> {
+  const { req, env } = context;
+  const { config } = context.get("configured");
+  const app = config.pusher?.apps.find(({ key }) => key === req.param("key"));
+  const protocol = req.query("protocol");
+  if (app === undefined) return refusing(context, 4001, "Application does not exist");
+  if (protocol === undefined) return refusing(context, 4008, "No protocol version supplied");
+  if (!/^\d+$/.test(protocol)) return refusing(context, 4006, "Invalid version string format");
+  if (!["5", "6", "7"].includes(protocol))
+    return refusing(context, 4007, "Unsupported protocol version");
+  const admission = await admit(context);
+  if (admission.outcome === "refused")
+    return admission.response.status === 403
+      ? refusing(context, 4009, "Origin not allowed")
+      : admission.response;
+  const { address, traceparent } = admission;
+  if (!withoutToken.admits(address, Date.now())) {
+    const reason = "the client's address opens connections too fast";
+    context.set("refusal", { rule: "B25", reason });
+    return respondBusy(busyRetrySeconds());
+  }
+  const stranger = await refusedStranger(context, admission);
+  if (stranger !== undefined) return stranger;
+  const handover: Handover = {
+    v: 1,
+    keepalive: "client",
+    dialect: app.id,
+    first: connectFrame(req.query("client") ?? "", req.query("version") ?? ""),
+    ...(address !== undefined && { address }),
+    ...(traceparent !== undefined && { traceparent }),
+  };
+  const { name: region, locationHint } = parseRegion(req.raw.cf?.["continent"]);
+  const options = locationHint === undefined ? {} : { locationHint };
+  const objectAt = (index: number) => {
+    const name = gatewayName({ kind: "pool", region, index, dialect: dialectName });
+    return { object: env.GATEWAYS.getByName(name, options), avoidWhenBroken: true };
+  };
+  const pool = { pools, name: region, objectAt };
+  return placeSocket(pool, handoverRequest(req.raw, handover), undefined);
+}
+
+/** Accepts the socket of a client, to tell it why it is refused. */
+function refusing(context: Context<AppEnv>, code: number, message: string): Response {
+  context.set("refusal", { refused: "pusher", rule: "PU1", reason: message, code });
+  const { 0: client, 1: edge } = new WebSocketPair();
+  edge.accept();
+  edge.send(errorFrame(code, message));
+  edge.close(code, message);
+  return new Response(null, { status: 101, webSocket: client });
+}
