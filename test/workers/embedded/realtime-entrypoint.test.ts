@@ -154,7 +154,11 @@ describe("another Worker's calls", () => {
       const channel = `room:${crypto.randomUUID()}`;
       const mistyped = calledBy({ Name: "orders" }, env);
       const params = { channel, channels: [channel], data: 1, key: "k" };
-      const given = { publish: [channel, 1], broadcast: [[channel], 1] };
+      const given = {
+        publish: [channel, 1],
+        broadcast: [[channel], 1],
+        call: [channel, "bid", 1],
+      };
       const method: (...given: readonly unknown[]) => Promise<unknown> = Reflect.get(
         mistyped,
         name,
