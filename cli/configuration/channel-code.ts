@@ -29,7 +29,7 @@ export const channels = {
       /** Each user has one vote. Whatever a procedure does happens in the channel's order, all of it or nothing. */
       vote(ctx, { option }: { option: string }) {
         const ownKey = \`voter \${ctx.user}\`;
-        if (ctx.get(ownKey) !== undefined) ctx.reject(1000, "you have voted");
+        if (ctx.get(ownKey) !== undefined) return ctx.reject(1000, "you have voted");
         const count = (ctx.get<number>(\`option \${option}\`) ?? 0) + 1;
         ctx.set(ownKey, option);
         ctx.set(\`option \${option}\`, count);
