@@ -134,7 +134,7 @@ export async function checkedConfiguration(
   switch (where.place) {
     case "file": {
       const parsed = parseConfig(found.input, use);
-      return { parsed, report: reportOn(found, parsed, options, shell) };
+      return { parsed, report: reportOn(found, parsed, options, shell, where) };
     }
     case "code": {
       const parsed = parseConfig(where.configuration.config, use);
@@ -156,14 +156,15 @@ function reportOn(
   parsed: ParsedConfig,
   options: CheckOptions,
   shell: Shell,
-  code?: Extract<ConfigPlace, { readonly place: "code" }>,
+  where: Exclude<ConfigPlace, { readonly place: "unknown" }>,
 ): Report {
+  const code = where.place === "code" ? where : undefined;
   const config = parsed.outcome === "config" ? parsed.config : undefined;
   const secrets = config === undefined ? [] : neededSecrets(config, code?.configuration);
   const settings = settingsOf(found, config);
   const problems = new Set([
     ...found.problems(config?.prometheus.counts === true),
-    ...(code === undefined ? [] : code.problems),
+    ...where.problems,
     ...(parsed.outcome === "bad" ? parsed.problems : []),
     ...(config === undefined || code === undefined ? [] : unboundOf(config, code.bindings)),
     ...settings.problems,

@@ -1,10 +1,12 @@
 import type { V4MiniflareOptions, V4WorkerOptions } from "miniflare";
 import { stripVTControlCharacters } from "node:util";
 import {
+  channelsListener,
   type CheckedPlace,
   type CodedConfiguration,
   codeListener,
 } from "../../src/contract/coded-configuration.ts";
+import type { JsonValue } from "../../src/protocol/wire-value.ts";
 import { miniflareModule } from "../../package/test/packages.ts";
 import type { Upload } from "./upload.ts";
 
@@ -12,6 +14,8 @@ import type { Upload } from "./upload.ts";
 export interface AskedWorker {
   /** What was given to `dormouse()`; undefined if the module doesn't call it. */
   readonly configuration: CodedConfiguration | undefined;
+  /** What is wrong with the code that was given to `useChannels()`, under the configuration of the file. */
+  readonly channelProblems: readonly string[];
   /** The names that the module exports. */
   readonly exports: readonly string[];
 }
@@ -21,12 +25,14 @@ export interface AskedWorker {
  * gets its variables; what else it is bound to is there, and does nothing.
  *
  * @param secrets texts that its environment has beside its variables
+ * @param input the configuration of the file; undefined without one
  * @returns what it says, or the error with which it can't be loaded
  */
 export async function askWorker(
   upload: Upload & { readonly main: string },
   secrets: Readonly<NodeJS.Dict<string>>,
   place: CheckedPlace,
+  input: JsonValue | undefined,
 ): Promise<
   | { readonly outcome: "asked"; readonly worker: AskedWorker }
   | { readonly outcome: "bad"; readonly says: string }
@@ -45,7 +51,7 @@ export async function askWorker(
   try {
     const response = await miniflare.dispatchFetch("http://check.invalid/", {
       method: "POST",
-      body: JSON.stringify(place),
+      body: JSON.stringify({ place, input }),
     });
     const worker: AskedWorker = JSON.parse(await response.text());
     return { outcome: "asked", worker };
@@ -69,8 +75,9 @@ const askedName = "dormouse-check.js";
 
 /** Keeps what the Worker's module tells. It is loaded before that module. */
 const listenerCode = `
-const told = [];
-globalThis[${JSON.stringify(codeListener)}] = (tell) => void told.push(tell);
+const told = { configurations: [], channels: [] };
+globalThis[${JSON.stringify(codeListener)}] = (tell) => void told.configurations.push(tell);
+globalThis[${JSON.stringify(channelsListener)}] = (tell) => void told.channels.push(tell);
 export default told;
 `;
 
@@ -82,8 +89,10 @@ import * as worker from ${path};
 export * from ${path};
 export default {
   async fetch(request) {
-    const place = await request.json();
-    return Response.json({ configuration: told[0]?.(place), exports: Object.keys(worker) });
+    const { place, input } = await request.json();
+    const configuration = told.configurations[0]?.(place);
+    const channelProblems = told.channels.flatMap((tell) => tell(input, place));
+    return Response.json({ configuration, channelProblems, exports: Object.keys(worker) });
   },
 };
 `;

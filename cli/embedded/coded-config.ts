@@ -20,7 +20,11 @@ import { dryUpload, type Upload } from "./upload.ts";
 /** Where the configuration of a Worker is. */
 export type ConfigPlace =
   /** In the file that was found. */
-  | { readonly place: "file" }
+  | {
+      readonly place: "file";
+      /** What is wrong with the code of channels that the Worker has beside it. */
+      readonly problems: readonly string[];
+    }
   /** In the Worker's code, which gave it to `dormouse()`. */
   | {
       readonly place: "code";
@@ -45,15 +49,15 @@ export async function placeOfConfig(
   shell: Shell,
 ): Promise<ConfigPlace> {
   const { worker, input } = found;
-  if (worker === undefined) return { place: "file" };
+  if (worker === undefined) return inFile;
   const isInFile = input !== undefined;
   const missing = missingModule(found.file, worker, shell);
   if (missing !== undefined)
-    return isInFile ? { place: "file" } : { place: "unknown", problems: [missing] };
-  if (isOurs(found.file, worker, shell)) return { place: "file" };
+    return isInFile ? inFile : { place: "unknown", problems: [missing] };
+  if (isOurs(found.file, worker, shell)) return inFile;
   const wrangler = wranglerOf(resolve(shell.folder, dirname(found.file)));
   if (wrangler === undefined) {
-    if (isInFile) return { place: "file" };
+    if (isInFile) return inFile;
     throw usageFailure(
       `the configuration is in the code of ${worker.main}, and the project has no wrangler to build it: npm install --save-dev wrangler`,
     );
@@ -73,6 +77,9 @@ export async function placeOfConfig(
   return askedPlace(found, worker, built.upload, localSecrets(found.file, options, shell), place);
 }
 
+/** In the file, beside no code that was looked at. */
+const inFile: ConfigPlace = { place: "file", problems: [] };
+
 async function askedPlace(
   { file, input }: FoundConfig,
   { main = "" }: FoundWorker,
@@ -82,13 +89,13 @@ async function askedPlace(
 ): Promise<ConfigPlace> {
   if (upload.main === undefined)
     return { place: "unknown", problems: [`${main} is no module, and dormouse() needs one`] };
-  const asked = await askWorker({ ...upload, main: upload.main }, secrets, place);
+  const asked = await askWorker({ ...upload, main: upload.main }, secrets, place, input);
   if (asked.outcome === "bad")
     return { place: "unknown", problems: [`${main} can't be loaded: ${indented(asked.says)}`] };
-  const { configuration, exports } = asked.worker;
+  const { configuration, channelProblems, exports } = asked.worker;
   if (configuration === undefined)
     return input !== undefined || exports.includes("GatewayObject")
-      ? { place: "file" }
+      ? { place: "file", problems: channelProblems }
       : {
           place: "unknown",
           problems: [

@@ -1,3 +1,5 @@
+import type { JsonValue } from "../protocol/wire-value.ts";
+
 /**
  * What `dormouse check` learns of a configuration that is in a Worker's code: it runs the Worker's module, which tells what
  * was given to `dormouse()` (rule OW14). In JSON.
@@ -24,6 +26,18 @@ export interface CheckedPlace {
  * the test kit set it, before the Worker's module runs; a name and no import, because the Worker may be bundled already.
  */
 export const codeListener = "dormouseRealtimeConfigured";
+
+/**
+ * The same for the code of the channels of a server that stands alone, which is in force with the configuration of
+ * wrangler's file: the function that it takes is a {@link ChannelsCheck}.
+ */
+export const channelsListener = "dormouseRealtimeChannels";
+
+/** Takes a configuration as it stands in the file, and gives the problems of the channels' code under it. */
+export type ChannelsCheck = (
+  config: JsonValue | undefined,
+  place: CheckedPlace,
+) => readonly string[];
 
 /** The problem of a Worker that has its configuration in its code and among its variables. */
 export const configuredTwice =

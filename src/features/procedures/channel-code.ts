@@ -52,7 +52,8 @@ export function parseChannelCode(definition: unknown, place: string): ParsedCode
   const onPublish = parseFunction(definition, "onPublish", place, problems);
   if (version !== 1 && migrate === undefined)
     problems.push(`${place}.migrate is missing: it brings the keys of version 1 to the version`);
-  if (procedures.size === 0 && onPublish === undefined)
+  // One that is wrong has been named.
+  if (procedures.size === 0 && onPublish === undefined && problems.length === 0)
     problems.push(`${place} has neither procedures nor onPublish`);
   const clients = parseClients(definition, procedures, place, problems);
   if (problems.length > 0 || typeof version !== "number") return { outcome: "bad", problems };
@@ -83,8 +84,10 @@ function parseProcedures(
   const procedures = new Map<string, RunProcedure>();
   for (const name of Object.keys(given)) {
     const own = parseFunction(given, name, `${place}.procedures`, problems);
-    if (own === undefined) problems.push(`${place}.procedures.${name} is missing`);
-    else if (name === "" || !utf8Fits(name, procedureLimits.procedureNameBytesMax))
+    if (own === undefined) {
+      if (Reflect.get(given, name) === undefined)
+        problems.push(`${place}.procedures.${name} is missing`);
+    } else if (name === "" || !utf8Fits(name, procedureLimits.procedureNameBytesMax))
       problems.push(
         `${place}.procedures has a name that is empty or longer than ${procedureLimits.procedureNameBytesMax} bytes`,
       );

@@ -12,6 +12,10 @@ import { recordedShell } from "../../core/cli/recorded-shell.ts";
 import { linkPackage } from "../../support/environments/installed-example.ts";
 
 const source = join(packageRoot, "package", "index.ts");
+const [channelsModule, edgeModule] = [
+  ["package", "channels.ts"],
+  ["workers", "edge.ts"],
+].map((path) => JSON.stringify(join(packageRoot, ...path)));
 const exported =
   "BackendEntrypoint, ChannelObject, GatewayObject, MetricsObject, RealtimeEntrypoint, UsersObject";
 
@@ -166,6 +170,27 @@ describe("[OW14] dormouse check of a configuration in code", () => {
     const { problems, secrets } = await check();
     expect(problems).toEqual([expect.stringMatching(says)]);
     expect(secrets).toEqual([]);
+  });
+
+  it("names what is wrong with the code of a server that stands alone, under the configuration of the file", async () => {
+    const namespaces = [{ name: "auction" }, { name: "votes" }];
+    write({
+      "own/index.ts": `
+import { channel, useChannels } from ${channelsModule};
+export * from ${edgeModule};
+export { default } from ${edgeModule};
+useChannels({
+  auction: channel({ procedures: { bid: async () => 1 } }),
+  vote: channel({ procedures: { vote() {} } }),
+});`,
+      "wrangler.json": wranglerFile({ vars: { config: { channel: { namespaces } } } }),
+    });
+    const { file, problems } = await check();
+    expect(file).toBe("wrangler.json");
+    expect(problems).toEqual([
+      expect.stringMatching(/^channels\.auction\.procedures\.bid is async: it runs in the channel's/),
+      "channels.vote: channel.namespaces has no vote",
+    ]);
   });
 
   it("is of what a build such as vite's has written, in place of the project's own file", async () => {

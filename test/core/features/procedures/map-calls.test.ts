@@ -99,11 +99,12 @@ describe("the code of channels", () => {
     expect(problems({ room: {} })).toEqual(["channels.room has neither procedures nor onPublish"]);
     expect(problems({ room: { procedures: { one: 1 }, version: 0, clients: ["two"] } })).toEqual([
       "channels.room.procedures.one must be a function",
-      "channels.room.procedures.one is missing",
       "channels.room.version must be a whole number from 1 on",
       "channels.room.migrate is missing: it brings the keys of version 1 to the version",
-      "channels.room has neither procedures nor onPublish",
       "channels.room.clients must be an array of names of procedures",
+    ]);
+    expect(problems({ room: { procedures: { one: undefined, two: () => 1 } } })).toEqual([
+      "channels.room.procedures.one is missing",
     ]);
     expect(problems({ room: { procedures: { ["n".repeat(65)]: () => 1 } } })[0]).toContain(
       "longer than 64 bytes",
