@@ -13,6 +13,23 @@ import { signToken } from "../../support/test-tokens.ts";
 
 const channel = "news";
 
+/** The server with the code of its channels, as docs/procedures.md has it. */
+const coded = `
+import { channel, useChannels } from ${JSON.stringify(join(packageRoot, "package", "channels.ts"))};
+export * from ${JSON.stringify(join(packageRoot, "workers", "edge.ts"))};
+export { default } from ${JSON.stringify(join(packageRoot, "workers", "edge.ts"))};
+useChannels({
+  "": channel({
+    procedures: {
+      count(ctx) {
+        ctx.set("count", (ctx.get("count") ?? 0) + 1);
+        return ctx.get("count");
+      },
+    },
+  }),
+});
+`;
+
 let worker: WorkerFolder;
 let state: string;
 let server: ServedServer;
@@ -35,6 +52,7 @@ beforeAll(async () => {
     mkdirSync(join(worker.path, name));
     writeFileSync(join(worker.path, name, "edge.ts"), `${lacking}${last}\n`);
   }
+  writeFileSync(join(worker.path, "coded.ts"), coded);
   state = join(worker.path, "state");
   server = await ServedServer.start(["-c", worker.configFile, "--port", port, "--state", state]);
 });
@@ -97,7 +115,7 @@ async function published(data: number, idempotencyKey: string): Promise<number |
 }
 
 describe("npm run update", () => {
-  it("[B33] [H5] [R2] has the server go on with what is on the disk now; no publish fails, and clients miss nothing", async () => {
+  it("[B33] [H5] [R2] [PC1] has the server go on with what is on the disk now; no publish fails, and clients miss nothing", async () => {
     const address = `ws://127.0.0.1:${server.port}`;
     const token = signToken({ sub: "reader" });
     const clients = ["connection", `channel/${channel}`].map(
@@ -107,7 +125,8 @@ describe("npm run update", () => {
     const runtime = runtimeProcess();
     const publishing = publisher();
     await expect.poll(() => publishing.offsets.length).toBeGreaterThan(2);
-    writeFileSync(worker.configFile, before.replace("history_size = 100", "history_size = 3"));
+    const changed = before.replace("history_size = 100", "history_size = 3");
+    writeFileSync(worker.configFile, changed.replace(/^main = .*$/m, 'main = "coded.ts"'));
     const { code, printed } = await update("--state", state);
     expect(printed).toMatch(/^The server was updated: requests waited for \d+ ms$/m);
     expect(code).toBe(0);
@@ -125,6 +144,8 @@ describe("npm run update", () => {
     }
     // As the new configuration has it.
     expect((await server.backend.history(channel)).publications).toHaveLength(3);
+    for (const count of [1, 2])
+      expect(await server.backend.callProcedure("votes", "count")).toBe(count);
     for (const client of clients) client.close();
   });
 

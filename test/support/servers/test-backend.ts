@@ -175,6 +175,12 @@ export class TestBackend {
     return this.#call("subscribe", order);
   }
 
+  /** Calls a procedure of a channel's code, and gives what it returns. */
+  async callProcedure(channel: string, procedure: string): Promise<TestData | undefined> {
+    const request = { channel, procedure };
+    return (await this.#call<{ readonly data?: TestData }>("call", request)).data;
+  }
+
   /** Throws when the answer is anything but a result. */
   async #call<Result>(method: string, request: object): Promise<Result> {
     const answer = await this.#send<{ readonly result?: Result }>(method, request);
