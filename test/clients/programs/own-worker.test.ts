@@ -99,6 +99,7 @@ const wrong = `
 import { defineConfig, dormouse, type RealtimeBindings, type RealtimeEntrypoint } from "dormouse-realtime";
 import { realtimeService } from "dormouse-realtime/service";
 import { connectionToken } from "dormouse-realtime/tokens";
+import { channel, useChannels, type ProcedureContext } from "dormouse-realtime/channels";
 // @ts-expect-error an unknown key
 defineConfig({ channel: { without_namespace: { histroy_size: 1 } } });
 // @ts-expect-error a value of another type
@@ -120,6 +121,16 @@ declare const named: Service<typeof RealtimeEntrypoint>;
 for (const binding of [generated, named]) void realtimeService(binding).publish("news", { a: 1 });
 // @ts-expect-error a channel is needed
 void realtimeService(generated).history({});
+const bid = (ctx: ProcedureContext, { amount }: { amount: number }) => ({ isBest: amount > (ctx.get<number>("best") ?? 0) });
+const channels = { auction: channel({ procedures: { bid } }) };
+useChannels(channels);
+const coded = dormouse({ prefix: "/coded", channels });
+export const isBest = async (env: RealtimeBindings): Promise<boolean> =>
+  (await coded.call(env, "auction:7", "bid", { amount: 5 })).isBest;
+// @ts-expect-error an argument of another type
+export const mistyped = (env: RealtimeBindings) => coded.call(env, "auction:7", "bid", { amount: "5" });
+// @ts-expect-error what the context doesn't have
+channel({ procedures: { bid: (ctx) => ctx.fetch("/") } });
 `;
 
 /** Nothing but the real-time layer. */
