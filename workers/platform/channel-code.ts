@@ -1,4 +1,6 @@
 import type { Config } from "../../src/config/config.ts";
+import { parseConfig } from "../../src/config/parse-config.ts";
+import { type ChannelsCheck, channelsListener } from "../../src/contract/coded-configuration.ts";
 import { withChannelCode } from "../../src/features/sections.ts";
 import type { ChannelDefinitions } from "../../src/features/index.ts";
 import { embeddedHere } from "./embedded.ts";
@@ -15,7 +17,15 @@ export function useChannels(definitions: ChannelDefinitions): void {
   if (given !== undefined && !("hot" in import.meta))
     throw new Error("useChannels() was called twice: name the code of all namespaces in one call");
   given = definitions;
+  const listener: unknown = Reflect.get(globalThis, channelsListener);
+  if (typeof listener === "function") listener(problemsUnder);
 }
+
+/** Tells `dormouse check` what is wrong with the code (rule OW14). A configuration that is wrong has problems of its own. */
+const problemsUnder: ChannelsCheck = (config, place) => {
+  const parsed = parseConfig(config, place);
+  return parsed.outcome === "config" ? withCodeHere(parsed.config).problems : [];
+};
 
 let given: ChannelDefinitions | undefined;
 

@@ -1,10 +1,15 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packageRoot } from "../../../cli/package-root.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
-import { ExampleProcess, exampleOptions } from "../../support/servers/example-process.ts";
+import {
+  exampleFolder,
+  ExampleProcess,
+  exampleOptions,
+} from "../../support/servers/example-process.ts";
 import { freePort } from "../../support/servers/listen.ts";
 import { StartedServer } from "../../support/servers/started-server.ts";
 
@@ -24,6 +29,7 @@ if (chromium === undefined) {
   describe("the auction in examples, in two browsers", () => {
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+      for (const file of ["wrangler.toml", "worker.ts", "channels.ts"]) copy(file);
       [pagesPort, port] = [await freePort(), await freePort()];
       dormouse = await startDormouse();
       pages = await ExampleProcess.start("auction", {
@@ -44,16 +50,30 @@ if (chromium === undefined) {
 
 /** The server with the code of the example, always with the same state. */
 function startDormouse(): Promise<StartedServer> {
-  return StartedServer.start(port, join(folder, "state"), exampleOptions("auction", pagesPort));
+  const options = exampleOptions("auction", pagesPort, join(folder, "wrangler.toml"));
+  return StartedServer.start(port, join(folder, "state"), options);
+}
+
+/** Copies a file of the example to where a test can change it. */
+function copy(file: string, change: (text: string) => string = (text) => text): void {
+  const text = readFileSync(join(exampleFolder("auction"), file), "utf8");
+  writeFileSync(join(folder, file), change(text).replaceAll("../../", `${packageRoot}/`));
+}
+
+/** Deploys code that says something else about a bid that isn't the best: npm start runs a changed file anew. */
+async function deploy(): Promise<void> {
+  copy("channels.ts", (text) => text.replace("the best bid is", "somebody has bid"));
+  const told = () => call("bid", { amount: 25 }).catch(() => undefined);
+  await expect.poll(told).toEqual({ error: { code: 1005, message: "somebody has bid 30" } });
 }
 
 function inBrowsers(browser: string): void {
-  it("[PC1] [PC2] [PC7] judges bids in their order, through a kill, and ends by its timer while nobody looks", async (test) => {
+  it("[PC1] [PC2] [PC7] judges bids in their order, through a kill and a deploy, and ends by its timer while nobody looks", async (test) => {
     const open = (name: string): Promise<ControlledPage> => openAuction(test, browser, name);
     const [ada, bob] = await Promise.all([open("ada"), open("bob")]);
     await bid(ada, 10);
     await ada.sees("Your bid of 10 was rejected: the auction isn't open yet.", "#answer");
-    await call("open", { from: 10, seconds: 3_600 });
+    expect(await call("open", { from: 10, seconds: 3_600 })).toHaveProperty("result");
     await Promise.all([ada, bob].map((page) => page.sees("Bids begin at 10.", "#state")));
 
     // At the same time: one of them is the best, and the other one is told why it isn't.
@@ -75,8 +95,12 @@ function inBrowsers(browser: string): void {
     await bob.sees("Your bid of 30 is the best one.", "#answer");
     await ada.sees("bob bids 30.", "#state");
 
+    await deploy();
+    await bid(ada, 25);
+    await ada.sees("Your bid of 25 was rejected: somebody has bid 30.", "#answer");
+
     for (const page of [ada, bob]) await page.send("Page.navigate", { url: "about:blank" });
-    await call("hurry", { seconds: 1 });
+    await hurry(test, browser);
     const late = await open("ada");
     await late.sees("Sold to bob for 30.", "#state");
     await bid(late, 40);
@@ -106,13 +130,31 @@ async function answerOf(page: ControlledPage): Promise<string> {
   return page.evaluate(`document.getElementById("answer").textContent`);
 }
 
-/** Calls a procedure as the auctioneer does. */
-async function call(procedure: string, args: object): Promise<void> {
+/** Has the auction end soon, by the console, which shows the timer that it replaces and the calls before. */
+async function hurry(test: TestContext, browser: string): Promise<void> {
+  const address = `${dormouse.welcome.address}/console/#/channel?name=auction:7`;
+  const page = await ControlledPage.open(test, browser, address);
+  await page.sees("Password", "label");
+  // That of examples/.dev.vars.example.
+  await page.fill("#password", "development-console-password");
+  await page.press("Enter");
+  await page.sees("close", "tbody td code");
+  await page.sees("rejected: 1005 somebody has bid 30", "tbody td");
+  await page.evaluate('document.querySelector("#procedure").value = "hurry"');
+  await page.fill("#args", '{"seconds":2}');
+  await page.click("Call");
+  await page.sees("It has returned nothing.");
+  await page.send("Page.navigate", { url: "about:blank" });
+}
+
+/** Calls a procedure as the auctioneer does, and gives the answer. */
+async function call(procedure: string, args: object): Promise<object> {
   const { address, apiKey } = dormouse.welcome;
   const response = await fetch(`${address}/api/call`, {
     method: "POST",
     headers: { "X-API-Key": apiKey },
     body: JSON.stringify({ channel: "auction:7", procedure, args }),
   });
-  expect(await response.json()).toHaveProperty("result");
+  const answer: object = JSON.parse(await response.text());
+  return answer;
 }

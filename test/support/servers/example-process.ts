@@ -58,9 +58,14 @@ export function exampleFolder(example: string): string {
 /**
  * The options of `npm start` for an example's configuration: with the port of the example's server in place of 3000, and
  * patience for a busy machine.
+ *
+ * @param file a copy of the configuration, in place of the example's own
  */
-export function exampleOptions(example: string, port: number): readonly string[] {
-  const file = `examples/${example}/wrangler.toml`;
+export function exampleOptions(
+  example: string,
+  port: number,
+  file = `examples/${example}/wrangler.toml`,
+): readonly string[] {
   const config = JSON.stringify(wranglerConfigOf({ file }).vars["config"])
     .replaceAll("localhost:3000", `localhost:${port}`)
     .replaceAll(/,"timeout":"\w+"/g, "")
