@@ -74,7 +74,7 @@ export function ruleIds(specification: string): readonly string[] {
 export function ruleWords(
   specification: string,
 ): readonly (readonly [id: string, words: number])[] {
-  const rules = /^- \*\*((?:CU|ED|OW|PC|PL|SP|TK|[A-Z])\d+)\*\* (.*(?:\n {2}.*)*)/gm;
+  const rules = new RegExp(`^- \\*\\*(${id})\\*\\* (.*(?:\\n {2}.*)*)`, "gm");
   return Array.from(specification.matchAll(rules), ([, rule = "", text = ""]) => [
     rule,
     text.trim().split(/\s+/).length,
@@ -136,7 +136,7 @@ export function ruleCitations(file: SourceFile): readonly Citation[] {
 /** The rules that the name of a test begins with: `[O1] …`, `[O1] [F1] …` or `[O1][F1] …`. */
 export function titleCitations({ text }: SourceFile): readonly Citation[] {
   return citations(text, /["'`]((?:\[[^\]\n]*\] ?)+)/g).flatMap(({ line, cited }) =>
-    Array.from(cited.matchAll(/\[((?:CU|ED|OW|PC|PL|SP|TK|[A-Z])\d+)\]/g), ([, rule = ""]) => ({
+    Array.from(cited.matchAll(new RegExp(`\\[(${id})\\]`, "g")), ([, rule = ""]) => ({
       line,
       cited: rule,
     })),
@@ -144,7 +144,7 @@ export function titleCitations({ text }: SourceFile): readonly Citation[] {
 }
 
 /** One letter and a number, or two letters that rules have: those of algorithms such as ES256 name no rule. */
-const id = "(?:CU|ED|OW|PC|PL|SP|TK|[A-Z])\\d+";
+const id = "(?:CU|ED|OW|PC|PL|PU|SP|TK|[A-Z])\\d+";
 
 /** The rules of a list in which a range may stand: "O1 to O3, H1" is O1, O2, O3, H1. */
 function expanded(list: string): readonly string[] {

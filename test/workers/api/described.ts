@@ -38,8 +38,8 @@ export class Description {
   readonly #seenStatuses = new Set<string>();
 
   /** Gets it from the Worker. */
-  static async fetch(): Promise<Description> {
-    const config = { swagger: { enabled: true } };
+  static async fetch(own: object = {}): Promise<Description> {
+    const config = { ...own, swagger: { enabled: true } };
     const response = await fetchWith({ config }, new Request(address("/openapi.json")));
     return new Description(await response.json());
   }

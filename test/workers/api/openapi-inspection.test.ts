@@ -1,6 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { encodeInspectedChannel } from "../../../src/features/why/inspect-answer.ts";
 import { encodeWhy } from "../../../src/features/why/why-answer.ts";
+import type { CodeState } from "../../../src/features/why/code-state.ts";
 import type { ObjectState, SubscriberCounts } from "../../../src/features/why/object-state.ts";
 import type { GatewayProgress, TrailAnswer } from "../../../src/features/why/trail.ts";
 import { encodeEvent } from "../../../src/features/events/event.ts";
@@ -172,6 +173,18 @@ const subscribers: Required<SubscriberCounts> = {
   isCollecting: true,
 };
 
+const code: Required<CodeState> = {
+  keys: 1,
+  bytes: 2,
+  version: 1,
+  firstKeys: [{ key: "a", value: trustedJsonText("1") }],
+  timers: [{ name: "end", atMs: 1, procedure: "close", tries: 0 }],
+  procedures: { bid: { done: 1, repeated: 0, rejected: 1, refused: 0, threw: 0, slow: 0 } },
+  lastCalls: [
+    { procedure: "bid", by: "client", outcome: "rejected", code: 1_001, message: "no", atMs: 1 },
+  ],
+};
+
 /** The answer to `inspect` of a channel with slow clients, one of whose gateways doesn't answer. */
 function rareInspect(): string {
   const state: Required<ObjectState> = {
@@ -199,6 +212,7 @@ function rareInspect(): string {
       gateways: [],
       isCommitting: true,
       waitingBytes: 1,
+      code,
     },
     gateway: { channels: 1, heldBytes: 1 },
     subscribers,

@@ -199,6 +199,10 @@ describe("the description of the HTTP API", () => {
       // A client that changes a map, and a shared poll that takes what backends publish, have tests of their own.
       "MapEntry.info",
       "Reply.shared_poll_publish",
+      // procedures.test.ts has channels with code.
+      "CallAnswer.result",
+      "CallResult.data",
+      "Reply.call",
       // cursors.test.ts has a history that begins anew, and a channel that doesn't answer.
       "UnreadChannel.reset",
       "UnreadChannel.error",

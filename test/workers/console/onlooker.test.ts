@@ -5,6 +5,9 @@ import { userKey } from "../../../src/contract/identity-key.ts";
 import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
 import { mapLimits } from "../../../src/features/maps/limits.ts";
+import { channel as coded } from "../../../src/features/procedures/definition.ts";
+import { requestText } from "../../../src/features/pusher/signed-text.ts";
+import { useChannels } from "../../../workers/platform/channel-code.ts";
 import { configureEvents } from "../events/event-receiver.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
@@ -14,7 +17,13 @@ import { TestSocket } from "../support/test-socket.ts";
 
 const password = "the-password-of-the-onlooker-tests";
 const trackSecret = "shared-poll-secret-of-onlooker-tests";
-Object.assign(env, { CONSOLE_PASSWORD: password, SHARED_POLL_HMAC_SECRET_KEY: trackSecret });
+const appSecret = "the secret of the app of the onlooker tests";
+Object.assign(env, {
+  CONSOLE_PASSWORD: password,
+  SHARED_POLL_HMAC_SECRET_KEY: trackSecret,
+  PUSHER_SECRET_SHOP: appSecret,
+});
+useChannels({ coded: coded({ procedures: { sign: (ctx) => ctx.set("signed by", ctx.user) } }) });
 const hook = { endpoint: "service:BACKEND", timeout: "20s" };
 const kept = { allow_subscribe_for_client: true, history_size: 10, history_ttl: "5m" };
 const map = { mode: "persistent", allow_publish_for_client: true };
@@ -66,7 +75,19 @@ configureEvents(
           shared_poll: { refresh_interval: "1h" },
           allow_subscribe_for_client: true,
         },
+        {
+          name: "edited",
+          ...kept,
+          allow_publish_for_client: true,
+          allow_change: true,
+          allow_change_own_for_client: true,
+        },
+        { name: "coded", ...kept, allow_call_for_client: true },
+        { name: "shop", ...kept, presence: true },
       ],
+    },
+    pusher: {
+      apps: [{ id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" }],
     },
   },
 );
@@ -173,6 +194,10 @@ const traces: Readonly<Record<string, Reading>> = {
   status: async ({ user }) =>
     /"online":[1-9]/.test(JSON.stringify(await result("get_user_status", { users: [user] }))),
   // The features.
+  changes: async ({ id }) =>
+    JSON.stringify(await result("history", { channel: `edited:${id}`, limit: -1 })).includes(
+      "changed",
+    ),
   console: async ({ user }) => (await (await post("/console/api/users", {})).text()).includes(user),
   cursors: async ({ channel, user }) => [
     (await result<{ users: object }>("audience", { channel })).users,
@@ -193,6 +218,19 @@ const traces: Readonly<Record<string, Reading>> = {
       [...host.sockets.sessions()].filter((session) => session.user === user).map(String),
     ),
   presence: async ({ channel }) => (await keysOf(`clients:${channel}`)).length,
+  procedures: async ({ id, user }) =>
+    (await call("inspect", { channel: `coded:${id}` })).body.includes(user),
+  pusher: async ({ id }) => {
+    const path = `/apps/shop/channels/${id}`;
+    const now = String(Math.floor(Date.now() / 1_000));
+    const parameters = { auth_key: "shop-key", auth_timestamp: now, auth_version: "1.0" };
+    const text = requestText("GET", path, Object.entries(parameters));
+    const query = new URLSearchParams({
+      ...parameters,
+      auth_signature: await sign(text, appSecret),
+    });
+    return (await exports.default.fetch(address(`${path}?${query.toString()}`))).json();
+  },
   "shared-polls": async ({ id }) => {
     const polls = await env.BACKEND.fetch(`https://backend/polls?channel=poll:${id}`);
     return (await polls.json<{ asked: number }>()).asked > 0;
@@ -237,6 +275,12 @@ async function act(socket: TestSocket, { id, channel, user }: Story, bearer: obj
   });
   await ask("presence", { presence: { channel } });
   await ask("publish", { publish: { channel, data: 4 } });
+  await ask("write", { publish: { channel: `edited:${id}`, data: "written" } });
+  const changed = { channel: `edited:${id}`, offset: 1, data: "changed" };
+  await ask("change", { rpc: { method: "dormouse.update", data: changed } });
+  const signing = { channel: `coded:${id}`, procedure: "sign" };
+  await ask("call", { rpc: { method: "dormouse.call", data: signing } });
+  await ask("shop", { subscribe: { channel: `shop:${id}` } });
   await ask("read", { rpc: { method: "dormouse.read", data: { channel, offset: 3, epoch } } });
   return answers;
 }
@@ -245,14 +289,17 @@ const hex = (bytes: ArrayBuffer) => hexadecimal(new Uint8Array(bytes));
 
 /** A key of the story's poll, with a signature for its user. */
 async function track(user: string, id: string): Promise<object> {
+  const keys = hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode("key")));
+  const text = ["1", "0", user, `poll:${id}`, keys].join("\0");
+  return { signature: `1:0:${await sign(text, trackSecret)}`, items: [{ key: "key" }] };
+}
+
+async function sign(text: string, secret: string): Promise<string> {
   const encoder = new TextEncoder();
-  const keys = hex(await crypto.subtle.digest("SHA-256", encoder.encode("key")));
-  const text = encoder.encode(["1", "0", user, `poll:${id}`, keys].join("\0"));
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const raw = encoder.encode(trackSecret);
+  const raw = encoder.encode(secret);
   const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["sign"]);
-  const signature = `1:0:${hex(await crypto.subtle.sign("HMAC", key, text))}`;
-  return { signature, items: [{ key: "key" }] };
+  return hex(await crypto.subtle.sign("HMAC", key, encoder.encode(text)));
 }
 
 async function read(story: Story): Promise<Record<string, string>> {
@@ -306,6 +353,9 @@ describe("an onlooker's traces", () => {
         publish: "103",
         read: "103",
         track: "103",
+        write: "103",
+        change: "103",
+        call: "103",
       });
       expect(new Set(Object.values(usual))).toEqual(new Set(["done"]));
       expect(during).toEqual(read0);

@@ -4,14 +4,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { channel } from "../../../src/features/procedures/definition.ts";
 import { useChannels } from "../../../workers/platform/channel-code.ts";
 import { beginAnswerClock, endAnswerClock } from "../support/answer-clock.ts";
-import { call } from "../support/api-request.ts";
+import { Description } from "../api/described.ts";
+import { post } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { variants } from "../support/variant.ts";
 
 const open = { allow_subscribe_for_client: true, allow_call_for_client: true };
-configure({
+const config = {
   ...testConfig,
   channel: {
     namespaces: [
@@ -25,7 +26,8 @@ configure({
       { ...open, name: "board", subscription_type: "map", map: { mode: "persistent" } },
     ],
   },
-});
+};
+configure(config);
 useChannels({
   auction: channel({
     procedures: {
@@ -63,10 +65,17 @@ function rpc(id: number, data: object) {
   return { id, rpc: { method: "dormouse.call", data } };
 }
 
-/** What the API answers to a call. */
+/** What the API answers to a call, which its description has to fit (rule W8). */
 async function ask(request: object): Promise<object> {
-  return JSON.parse((await call("call", request)).body);
+  description ??= await Description.fetch(config);
+  const body = await description.check(
+    "/api/call",
+    await post("/api/call", JSON.stringify(request)),
+  );
+  return JSON.parse(body);
 }
+
+let description: Description | undefined;
 
 /** Has the alarm of a channel's object ring so much later. An earlier one, for pings, is the same alarm. */
 async function ring(name: string, waitMs: number): Promise<void> {
@@ -144,4 +153,12 @@ it("[PC1] [PC13] a call with a key and a publication writes two rows, and one wi
   expect((await rows()) - before).toBe(3);
   await ask({ channel: name, procedure: "bid", args: 2 });
   expect((await rows()) - before).toBe(3);
+});
+
+it("[W8] a call in a batch is answered as the description says", async () => {
+  description ??= await Description.fetch(config);
+  const commands = [{ call: { channel: newChannel("auction"), procedure: "count" } }];
+  const answer = await post("/api/batch", JSON.stringify({ commands }));
+  const body = await description.check("/api/batch", answer);
+  expect(JSON.parse(body)).toEqual({ replies: [{ call: { data: 0 } }] });
 });
