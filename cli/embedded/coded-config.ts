@@ -52,8 +52,7 @@ export async function placeOfConfig(
   if (worker === undefined) return inFile;
   const isInFile = input !== undefined;
   const missing = missingModule(found.file, worker, shell);
-  if (missing !== undefined)
-    return isInFile ? inFile : { place: "unknown", problems: [missing] };
+  if (missing !== undefined) return isInFile ? inFile : { place: "unknown", problems: [missing] };
   if (isOurs(found.file, worker, shell)) return inFile;
   const wrangler = wranglerOf(resolve(shell.folder, dirname(found.file)));
   if (wrangler === undefined) {

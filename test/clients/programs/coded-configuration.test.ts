@@ -188,7 +188,9 @@ useChannels({
     const { file, problems } = await check();
     expect(file).toBe("wrangler.json");
     expect(problems).toEqual([
-      expect.stringMatching(/^channels\.auction\.procedures\.bid is async: it runs in the channel's/),
+      expect.stringMatching(
+        /^channels\.auction\.procedures\.bid is async: it runs in the channel's/,
+      ),
       "channels.vote: channel.namespaces has no vote",
     ]);
   });

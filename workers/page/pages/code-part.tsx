@@ -138,7 +138,9 @@ function CallForm({
     called();
   };
   const { result } = answer;
-  const returned = result?.data === undefined ? "nothing" : JSON.stringify(result.data);
+  // null is also what a procedure without a result is answered with.
+  const { data = null } = result ?? {};
+  const returned = data === null ? "nothing" : JSON.stringify(data);
   return (
     <form onSubmit={(event) => void submit(event)}>
       <label for="procedure">Procedure</label>
