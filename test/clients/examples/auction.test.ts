@@ -63,8 +63,11 @@ function copy(file: string, change: (text: string) => string = (text) => text): 
 /** Deploys code that says something else about a bid that isn't the best: npm start runs a changed file anew. */
 async function deploy(): Promise<void> {
   copy("channels.ts", (text) => text.replace("the best bid is", "somebody has bid"));
-  const told = () => call("bid", { amount: 25 }).catch(() => undefined);
-  await expect.poll(told).toEqual({ error: { code: 1005, message: "somebody has bid 30" } });
+  await expect
+    .poll(() => call("bid", { amount: 25 }).catch(() => undefined))
+    .toEqual({
+      error: { code: 1005, message: "somebody has bid 30" },
+    });
 }
 
 function inBrowsers(browser: string): void {
