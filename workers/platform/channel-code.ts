@@ -29,8 +29,14 @@ const problemsUnder: ChannelsCheck = (config, place) => {
 
 let given: ChannelDefinitions | undefined;
 
-/** The configuration with the code of the channels, and what is wrong with that code. */
-export function withCodeHere(config: Config): ReturnType<typeof withChannelCode> {
+/**
+ * The configuration with the code of the channels, and what is wrong with that code. Its type is written out, so that the
+ * declarations of the package's `channels` name no section: those of sections don't compile in an installed package.
+ */
+export function withCodeHere(config: Config): {
+  readonly config: Config;
+  readonly problems: readonly string[];
+} {
   const definitions = embeddedHere()?.channels ?? given;
   return definitions === undefined
     ? { config, problems: [] }
