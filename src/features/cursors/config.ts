@@ -1,10 +1,11 @@
-import type { ChannelConfig, ChannelOptions, Config } from "../../config/config.ts";
+import type { ChannelConfig, ChannelOptions } from "../../config/config.ts";
 import { checkNeeds, readOptions } from "../../config/fields.ts";
 import type { Options, Values } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
 import type { FilterNode } from "../../protocol/command.ts";
 import { parseServerFilter } from "../../protocol/json/decode.ts";
 import { isJsonObject } from "../../protocol/wire-value.ts";
+import type { EventsConfig } from "../events/config.ts";
 import { cursorLimits } from "./limits.ts";
 
 declare module "../../config/config.ts" {
@@ -13,8 +14,6 @@ declare module "../../config/config.ts" {
     readonly cursors?: CursorOptions;
   }
 }
-
-type ToldConfig = NonNullable<Config["events"]>;
 
 /** The options `cursors` of a namespace. */
 export interface CursorOptions extends Values<typeof readerOptions> {
@@ -141,7 +140,7 @@ function readFilter(section: Section, name: string): FilterNode | undefined {
 export function checkCursors(
   sections: ReadonlyMap<string, Section>,
   { withoutNamespace, namespaces }: ChannelConfig,
-  events: ToldConfig | undefined,
+  events: EventsConfig | undefined,
 ): void {
   for (const [name, section] of sections) {
     const options = name === "" ? withoutNamespace : namespaces.get(name);
@@ -160,7 +159,7 @@ function checkNotify(
   section: Section,
   namespace: string,
   { cursors, historyTtlMs }: ChannelOptions,
-  events: ToldConfig | undefined,
+  events: EventsConfig | undefined,
 ): void {
   const { notify, audience } = cursors ?? {};
   if (notify === undefined) return;
