@@ -12,6 +12,10 @@ export interface NumberRule {
 export const numberRules = {
   /** A wait, in ms. */
   withinMs: { min: 0, max: testLimits.timerMsMax, isWhole: false },
+  /** By how much a channel without a server is advanced, in ms. */
+  advanceMs: { min: 0, max: testLimits.advanceMsMax, isWhole: false },
+  /** A time, in ms since 1970: the last is that of JavaScript's dates. */
+  nowMs: { min: 0, max: 8.64e15, isWhole: true },
   port: { min: 0, max: 65_535, isWhole: true },
   /** How long a token is valid; one that has ended is for tests as well. */
   expiresInSeconds: {

@@ -26,6 +26,7 @@ import type { ClientInfo } from "../../src/protocol/publication.ts";
 import { type JsonData, type JsonValue, jsonValue } from "../../src/protocol/wire-value.ts";
 import { forbidden } from "./forbidden.ts";
 import { NodeSql } from "./node-sql.ts";
+import { checkNumber, numberRules } from "./numbers.ts";
 import { DormouseTestError } from "./test-error.ts";
 
 /** How a channel without a server is made. */
@@ -111,6 +112,7 @@ export class TestChannel<Own extends Procedures> {
   constructor(definition: ChannelDefinition<Own>, options: TestChannelOptions) {
     this.#options = options;
     this.nowMs = options.nowMs ?? firstMs;
+    checkNumber("testChannel: nowMs", this.nowMs, numberRules.nowMs);
     this.#config = configOf(definition, options.namespace);
     [this.#channel, this.#code] = this.#begin();
   }
@@ -160,6 +162,7 @@ export class TestChannel<Own extends Procedures> {
 
   /** Lets time pass: the timers call in their order, each at its time. */
   advance(ms: number): void {
+    checkNumber("advance: ms", ms, numberRules.advanceMs);
     const untilMs = this.nowMs + ms;
     for (let turn = 0; turn < turnsMax; turn++) {
       const dueMs = this.#code.dueAtMs(this.nowMs);

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CallFields } from "../../../package/test/call-fields.ts";
 import { controlCalls } from "../../../package/test/control-calls.ts";
-import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
+import { startDormouse, testChannel, type TestDormouse } from "../../../package/test/index.ts";
 import type { TestClient } from "../../../package/test/test-client.ts";
 import { kitConfig } from "./kit-config.ts";
 
@@ -45,6 +45,16 @@ const numbers: Readonly<
     (expiresInSeconds) => rt.token("ann", { expiresInSeconds }),
     [days7300 + 1, Infinity, Number.NaN, -days7300 - 1],
     `token: expiresInSeconds must be a number from -${days7300} to ${days7300}`,
+  ],
+  "testChannel nowMs": [
+    (nowMs) => testChannel({ procedures: { wait: () => 1 } }, { nowMs }),
+    [Infinity, Number.NaN, -1, 0.5],
+    "testChannel: nowMs must be a whole number from 0 to",
+  ],
+  "testChannel advance ms": [
+    (ms) => testChannel({ procedures: { wait: () => 1 } }).advance(ms),
+    [days7300 * 1_000 + 1, Infinity, Number.NaN, -1],
+    `advance: ms must be a number from 0 to ${days7300 * 1_000}`,
   ],
   "received count": [
     (count) => ann.received(channel, count),

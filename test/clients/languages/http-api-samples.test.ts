@@ -23,7 +23,12 @@ const config = {
     proxy: { shared_poll_refresh: { endpoint: "https://example.com/refresh" } },
     without_namespace: { ...history, presence: true },
     namespaces: [
-      { name: "room", ...history, cursors: { enabled: true, audience: "named" } },
+      {
+        name: "room",
+        ...history,
+        cursors: { enabled: true, audience: "named" },
+        allow_change: true,
+      },
       { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
       {
         name: "votes",
@@ -34,8 +39,8 @@ const config = {
   },
 };
 
-/** What the program prints for each method. */
-const all = operationNames().map(() => "done");
+/** What the program prints for each method. This server has no code to call: examples/auction has. */
+const all = operationNames().flatMap((name) => (name === "call" ? [] : ["done"]));
 
 let rt: TestDormouse;
 let folder: string;
@@ -53,7 +58,8 @@ afterAll(async () => {
 /** The blocks of the page in a language: first what stands before all of them, then one for each method. */
 function blocksIn(language: keyof MethodSamples): readonly string[] {
   const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"));
-  return Array.from(blocks, ([, text = ""]) => text.replaceAll(exampleAddress, rt.url));
+  const texts = Array.from(blocks, ([, text = ""]) => text.replaceAll(exampleAddress, rt.url));
+  return texts.filter((text) => !text.includes("auction:7"));
 }
 
 /** Runs a program of all blocks, each of which prints a line when it is done; gives the lines. */

@@ -494,7 +494,7 @@ function hasOptions(text: string): void {
   const parsed = {
     prove: () => parseProveOptions(given, secrets, 1),
     simulate: () => parseSimulateOptions(given),
-    bench: () => parseBenchOptions(given, ["fan-out"]),
+    bench: () => parseBenchOptions(given, ["fan-out", "churn"]),
   }[program];
   expect(parsed?.()).toMatchObject({ outcome: "options" });
 }

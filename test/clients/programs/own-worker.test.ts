@@ -8,6 +8,7 @@ import { gzipSync } from "node:zlib";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
+import { compilerOutput } from "../../support/compiler-output.ts";
 import { installExample, linkPackage } from "../../support/environments/installed-example.ts";
 import { writeShop } from "../../support/environments/shop-project.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
@@ -283,7 +284,7 @@ function clientOf(headers: Readonly<Record<string, string>>): SdkClient {
 describe("a Worker of one's own, outside of the repository", () => {
   it("has the types of the package without an error, and the errors that it should have", async () => {
     writeFileSync(join(folder, "src", "wrong.ts"), wrong);
-    expect((await execute("npx", ["tsc", "-p", "."], inProject())).stdout).toBe("");
+    expect(await compilerOutput("npx", ["tsc", "-p", "."], inProject())).toBe("");
   });
 
   it("[OW14] is checked before it is deployed, as docs/embedding.md says, with the binding that init --existing adds", async () => {
@@ -344,7 +345,7 @@ describe("a Worker of one's own, outside of the repository", () => {
     await execute(process.execPath, [wranglerScript, "types"], options);
     for (const compiler of ["typescript", ...Object.keys(oldestCompiler)]) {
       const tsc = join(folder, "node_modules", compiler, "bin", "tsc");
-      expect((await execute(process.execPath, [tsc, "-p", "."], options)).stdout).toBe("");
+      expect(await compilerOutput(process.execPath, [tsc, "-p", "."], options)).toBe("");
     }
     const words = ["--test", "--test-reporter", "tap", "shop.test.ts"];
     expect((await execute(process.execPath, words, options)).stdout).toContain("# pass 1");

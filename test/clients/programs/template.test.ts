@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { wranglerScript } from "../../../cli/configuration/wrangler.ts";
+import { compilerOutput } from "../../support/compiler-output.ts";
 import { installExample } from "../../support/environments/installed-example.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { llmsFullText } from "../../../cli/llms/llms.ts";
@@ -90,10 +91,9 @@ describe("examples/template", () => {
     // What is packed has the pages for an assistant.
     const pages = join(folder, "node_modules", packageName, "llms-full.txt");
     expect(readFileSync(pages, "utf8")).toBe(llmsFullText());
+    const compiler = join(folder, "node_modules", ".bin", "tsc");
     for (const project of [".", "client"])
-      await execute(join(folder, "node_modules", ".bin", "tsc"), ["--project", project], {
-        cwd: folder,
-      });
+      expect(await compilerOutput(compiler, ["--project", project], { cwd: folder })).toBe("");
     const deploy = [wranglerScript, "deploy", "--dry-run", "--outdir", "built"];
     const { stdout } = await execute(process.execPath, deploy, inProject());
     expect(stdout).toContain("ChannelObject");
