@@ -2,6 +2,7 @@ import { execute } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
 import type { AcceptedEntry } from "../../src/channel/channel-setup.ts";
+import { plainPublication } from "../../src/channel/publication-request.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";
 import type { ChannelOperation } from "../../src/contract/channel-call.ts";
@@ -138,13 +139,18 @@ export class TestChannel<Own extends Procedures> {
 
   /** Publishes, as a client or a backend does: `onPublish` decides. @throws as {@link call} does */
   publish(data: JsonData, caller: TestCaller = {}): void {
-    const request = { ...plain, ...keyOf(caller), data: jsonOf(data) };
+    const request = { ...plainPublication(jsonOf(data)), ...keyOf(caller) };
     this.#carryOut({ method: "publish", request, ...infoOf(caller) });
   }
 
   /** Sets a key of a map, as a client or a backend does. @throws as {@link call} does */
   set(key: string, data: JsonData, caller: TestCaller = {}): void {
-    const request = { ...plain, ...keyOf(caller), key, data: jsonOf(data), keyMode: "" } as const;
+    const request = {
+      ...plainPublication(jsonOf(data)),
+      ...keyOf(caller),
+      key,
+      keyMode: "",
+    } as const;
     this.#carryOut({ method: "map_publish", request, ...infoOf(caller) });
   }
 
@@ -256,13 +262,6 @@ const firstMs = 1_700_000_000_000;
 const keysAtOnce = 100;
 /** More often timers don't call in a test, unless they call each other without end. */
 const turnsMax = 10_000;
-const plain = {
-  skipHistory: false,
-  idempotencyKey: "",
-  version: 0n,
-  versionEpoch: "",
-  delta: false,
-} as const;
 const stream: NamespaceOptions = { history_size: 1_000, history_ttl: "24h" };
 
 function configOf(definition: object, options: NamespaceOptions = stream): Config {

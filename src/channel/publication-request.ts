@@ -8,8 +8,10 @@ import { type Payload, payloadText } from "../protocol/payload.ts";
 import type { ChannelOptions } from "../config/config.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
-/** The request for a client's publication, which has data and nothing else. */
-export function clientPublication(data: Payload): PublicationRequest {
+/** The request for a publication that has data and nothing else, as each of a client. */
+export function plainPublication<Data extends Payload>(
+  data: Data,
+): PublicationRequest & { readonly data: Data } {
   return {
     data,
     skipHistory: false,

@@ -13,7 +13,7 @@ import type { ClientInfo } from "../protocol/publication.ts";
 import { callerOf, findChannel } from "./grant.ts";
 import { type May, mayCall, mayPublish, mayReadHistory, maySeePresence } from "./may.ts";
 import { uuidOfClient } from "../contract/object-names.ts";
-import { acceptsData, clientPublication } from "../channel/publication-request.ts";
+import { acceptsData, plainPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
 import { emptyPayload, type Payload } from "../protocol/payload.ts";
@@ -60,7 +60,7 @@ export function publish(command: RunningCommand<PublishRequest>, decided?: May):
   if (may.allowed === false) done(refuse(may));
   else if (request.type !== 0 || !acceptsData(found.options, data)) done(badRequest);
   else if (may.allowed === "asked") publishByHook(command, data, may.by);
-  else publishTo(command, passingPublication(command, clientPublication(data)));
+  else publishTo(command, passingPublication(command, plainPublication(data)));
 }
 
 /** A publication that a dialect only passes on to the other subscribers; any other one as it is. */

@@ -1,5 +1,5 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
-import { clientPublication, entryOf, livePublication } from "../../channel/publication-request.ts";
+import { plainPublication, entryOf, livePublication } from "../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../config/config.ts";
 import type {
   ChannelOperation,
@@ -106,7 +106,7 @@ export class ChannelChanges implements ChannelPart {
     const marks = marksOf(operation, version, nowMs);
     const isEdit = operation.method === "update_publication";
     const change: PublicationRequest = {
-      ...clientPublication(data),
+      ...plainPublication(data),
       tags: { ...tags, [isEdit ? changeTags.update : changeTags.delete]: String(offset), ...marks },
       idempotencyKey: request.idempotencyKey,
       delta: isEdit && operation.request.delta,

@@ -4,7 +4,7 @@ import type {
   PartOutcome,
   PartSetup,
 } from "../../channel/channel-part.ts";
-import { acceptsData } from "../../channel/publication-request.ts";
+import { acceptsData, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation, FailedReply } from "../../contract/channel-call.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
@@ -367,7 +367,7 @@ export class ChannelProcedures implements ChannelPart {
     if (!isNoted && changes.size + timers.size > 0) this.#version.write(version, nowMs);
     if (changes.size > 0) this.#keys.write(changes, nowMs);
     for (const { data, tags } of publications) {
-      const request = { ...plain, data, ...(tags !== undefined && { tags }) };
+      const request = { ...plainPublication(data), ...(tags !== undefined && { tags }) };
       const { outcome } = this.#channel.publish(request, undefined, nowMs, apiKey);
       if (outcome !== "published") throw new Error(`a publication wasn't made: ${outcome}`);
     }
@@ -382,15 +382,6 @@ type StepOutcome<Result> =
 const timerCaller: CodeCaller = { kind: "timer" };
 const noResult = trustedJsonText("null");
 const notAvailable = { outcome: "not-available" } as const;
-/** A publication with nothing but its data. */
-const plain = {
-  skipHistory: false,
-  idempotencyKey: "",
-  version: 0n,
-  versionEpoch: "",
-  delta: false,
-} as const;
-
 function callerOf(info: ClientInfo | undefined): CodeCaller {
   return info === undefined ? { kind: "backend" } : { kind: "client", info };
 }

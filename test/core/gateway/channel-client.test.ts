@@ -1,4 +1,4 @@
-import { clientPublication } from "../../../src/channel/publication-request.ts";
+import { plainPublication } from "../../../src/channel/publication-request.ts";
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import type { RelayReply, RelayRequest } from "../../../src/contract/relay-request.ts";
@@ -221,7 +221,7 @@ function request(label: string): RelayRequest {
     case "recover":
       return { method, since: { offset: 1, epoch: "e" } };
     case "publish":
-      return { method, request: clientPublication(json(data)), info: { user: "42", client: "c" } };
+      return { method, request: plainPublication(json(data)), info: { user: "42", client: "c" } };
     case "history":
       return { method, request: { limit: 1, reverse: false }, bytesMax: 1_000 };
     case "announce":

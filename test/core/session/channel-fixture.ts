@@ -1,3 +1,4 @@
+import { plainPublication } from "../../../src/channel/publication-request.ts";
 import { Backlog, type BackloggedSocket } from "../../../src/hub/backlog.ts";
 import { NamedChannels } from "../../../src/session/named-channels.ts";
 import { KnownDeltas } from "../../../src/delta/delta-chain.ts";
@@ -137,7 +138,7 @@ export class ChannelFixture {
 
   /** Publishes as a backend does. */
   publish(data: string): void {
-    this.channel.publish({ ...plain, data: json(data) }, undefined, this.nowMs);
+    this.channel.publish(plainPublication(json(data)), undefined, this.nowMs);
     this.channel.hub.begin();
   }
 
@@ -223,14 +224,6 @@ export class ChannelFixture {
 
 /** The time at which every fixture begins: ms since 1970, a whole second. */
 export const startMs = 1_700_000_000_000;
-
-const plain = {
-  skipHistory: false,
-  idempotencyKey: "",
-  version: 0n,
-  versionEpoch: "",
-  delta: false,
-} as const;
 
 function backlogged(connection: TestConnection): BackloggedSocket {
   return {

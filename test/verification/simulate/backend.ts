@@ -1,3 +1,4 @@
+import { plainPublication } from "../../../src/channel/publication-request.ts";
 import type { HistoryQuery, PublicationRequest } from "../../../src/contract/channel-call.ts";
 import type { MapChange, MapOperation } from "../../../src/features/maps/map-call.ts";
 import type { JsonText } from "../../../src/protocol/json/text.ts";
@@ -290,14 +291,7 @@ function requestOf(
   data: JsonText,
   more: Partial<Omit<PublicationRequest, "data">> = {},
 ): JsonRequest {
-  const plain = {
-    skipHistory: false,
-    idempotencyKey: "",
-    version: 0n,
-    versionEpoch: "",
-    delta: false,
-  };
-  return { data, ...plain, ...more };
+  return { ...plainPublication(data), ...more };
 }
 
 export function ignoreAnswer(): void {

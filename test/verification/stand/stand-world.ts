@@ -1,3 +1,4 @@
+import { plainPublication } from "../../../src/channel/publication-request.ts";
 import type { ChannelOperation } from "../../../src/contract/channel-call.ts";
 import type { Config } from "../../../src/config/config.ts";
 import { limits } from "../../../src/limits.ts";
@@ -96,7 +97,7 @@ export class StandWorld {
     backend: Place,
     answered: (isPublished: boolean) => void,
   ): void {
-    const operation: ChannelOperation = { method: "publish", request: { data, ...plain } };
+    const operation: ChannelOperation = { method: "publish", request: plainPublication(data) };
     const { object } = this.#channel(channel);
     this.moments.at(this.moments.nowMs + oneWayMs(backend, object.place), () => {
       object.event(costsMs.callTaken + costsMs.aroundRequest, () =>
@@ -328,14 +329,6 @@ function standConfig(): Config {
     },
   });
 }
-
-const plain = {
-  skipHistory: false,
-  idempotencyKey: "",
-  version: 0n,
-  versionEpoch: "",
-  delta: false,
-} as const;
 
 const countKeys: readonly (keyof ObjectCounts)[] = [
   "callsMade",

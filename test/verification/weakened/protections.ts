@@ -97,7 +97,7 @@ export const protections: readonly Protection[] = [
     else done(answer);`,
     weakened: `    if (answer.outcome === "granted") publishTo({ ...command, nowMs: answeredMs }, answer.granted);
     else if (answer.outcome === "error")
-      publishTo({ ...command, nowMs: answeredMs }, clientPublication(data));
+      publishTo({ ...command, nowMs: answeredMs }, plainPublication(data));
     else done(answer);`,
   },
   {

@@ -1,4 +1,4 @@
-import { clientPublication } from "../../../../src/channel/publication-request.ts";
+import { plainPublication } from "../../../../src/channel/publication-request.ts";
 import { sendAll } from "../../../support/send-all.ts";
 import { describe, expect, it } from "vitest";
 import type { Channel } from "../../../../src/channel/channel.ts";
@@ -156,7 +156,7 @@ describe("publishing", () => {
     channel.hub.add(reader);
     const publish = (data: string): RelayRequest => ({
       method: "publish",
-      request: clientPublication(json(data)),
+      request: plainPublication(json(data)),
       info,
     });
     expect(answer(channel, [{ method: "follow" }, publish("1"), publish("2")])).toMatchObject([
@@ -182,9 +182,9 @@ describe("a channel whose sockets have too large a backlog", () => {
     publishNumbers(channel, 1, 1);
     const requests: RelayRequest[] = [
       { method: "follow" },
-      { method: "publish", request: clientPublication(json("2")), info },
+      { method: "publish", request: plainPublication(json("2")), info },
       { method: "announce", entries: [{ type: "leave", info }] },
-      { method: "publish", request: clientPublication(json("3")), info },
+      { method: "publish", request: plainPublication(json("3")), info },
       recover(0),
     ];
     const answers = replyToRequests(channel, "eu/1", requests, 0, true);
@@ -272,7 +272,7 @@ it("[I4] answers 111 when the channel can take no more keys", () => {
     const request = publishing(0, { idempotencyKey: `filler ${index}`, skipHistory: true });
     channel.publish(request, undefined, 0);
   }
-  const publish: RelayRequest = { method: "publish", request: clientPublication(json("1")), info };
+  const publish: RelayRequest = { method: "publish", request: plainPublication(json("1")), info };
   expect(ask(channel, publish)).toEqual([error(errorCodes.tooManyRequests)]);
 });
 

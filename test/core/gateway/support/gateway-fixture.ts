@@ -1,4 +1,4 @@
-import { clientPublication } from "../../../../src/channel/publication-request.ts";
+import { plainPublication } from "../../../../src/channel/publication-request.ts";
 import type { GatheredPresence } from "../../../../src/channel/presence.ts";
 import { keyedStreamOf } from "../../../../src/features/index.ts";
 import { keyEnds } from "../../../../src/features/maps/map-commands.ts";
@@ -70,7 +70,7 @@ export class GatewayFixture {
   ): void {
     const info = { user: "42", client: "c" };
     const { subscription } = by ?? {};
-    const operation = { method: "publish", request: clientPublication(json("1")), info } as const;
+    const operation = { method: "publish", request: plainPublication(json("1")), info } as const;
     this.gateway.request(channel, operation, subscription, this.nowMs, ({ outcome }) =>
       answered(outcome),
     );
