@@ -230,6 +230,14 @@ export const goals: readonly Goal[] = [
     bound: { is: "at most", value: 500 },
     figures: (found) => found.medians("storm", "latency of those that stayed, p99", sockets),
   },
+  {
+    part: "l",
+    sentence: "Calls of a channel's code come near its plain publications",
+    computed:
+      "calls a second, each with one key and one publication, by plain publications a second",
+    bound: { is: "at least", value: 0.7 },
+    figures: (found) => found.medians("procedures", "calls for each plain publication", sockets),
+  },
 ];
 
 /** The required ratio of a system's single publications to many channels to the durable limit program's. */
