@@ -44,12 +44,14 @@ export class JudgedProgress {
     return { ...atRest, epoch: top.epoch, upTo: 0 };
   }
 
-  /** The audience gets its first member: earlier publications are for nobody. */
+  /**
+   * The audience gets its first member: earlier publications are for nobody. A row says so, in the commit of that member: an
+   * instance that ends behind the commit of the first publication, and before its event ends, leaves no other trace of it.
+   */
   begin(nowMs: number): void {
-    this.#judged = fromTop(this.#channel.top);
     this.#first = undefined;
     this.#isRunning = false;
-    if (this.#isStored) this.#write(this.#judged, nowMs);
+    this.#write(fromTop(this.#channel.top), nowMs);
   }
 
   /** The table is gone, with all members. */
