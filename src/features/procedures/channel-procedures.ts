@@ -6,6 +6,7 @@ import type {
 } from "../../channel/channel-part.ts";
 import { acceptsData, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation, FailedReply } from "../../contract/channel-call.ts";
+import { dueMoment } from "../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
@@ -17,7 +18,6 @@ import { changedOperation, type DecidedOperation, incomingOf, isDecided } from "
 import { type ChannelKeyStore, KeyTable } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
 import { MapKeys, mapIn } from "./map-keys.ts";
-import { Pause } from "./pause.ts";
 import type { ProcedureCalling } from "./procedure-call.ts";
 import { ResultTable } from "./result-table.ts";
 import { type CodeCaller, CallStep } from "./step.ts";
@@ -371,6 +371,27 @@ export class ChannelProcedures implements ChannelPart {
       const { outcome } = this.#channel.publish(request, undefined, nowMs, apiKey);
       if (outcome !== "published") throw new Error(`a publication wasn't made: ${outcome}`);
     }
+  }
+}
+
+/** The pauses between the tries of a migration that fails: each is twice as long as the one before, up to a bound. */
+class Pause {
+  #untilMs = Number.NEGATIVE_INFINITY;
+  #lengthMs = 0;
+
+  /** Until when to wait, ms since 1970; -Infinity for not at all. */
+  untilMs(nowMs: number): number {
+    return dueMoment(this.#untilMs, this.#lengthMs, nowMs);
+  }
+
+  /** A try has failed. */
+  begin(nowMs: number): void {
+    const { migrationPauseMsMin, migrationPauseMsMax } = procedureLimits;
+    this.#lengthMs = Math.min(
+      migrationPauseMsMax,
+      Math.max(migrationPauseMsMin, 2 * this.#lengthMs),
+    );
+    this.#untilMs = nowMs + this.#lengthMs;
   }
 }
 
