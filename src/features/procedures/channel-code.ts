@@ -1,6 +1,7 @@
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
+import { areTags, type Tags } from "../../protocol/publication.ts";
 import type { JsonValue } from "../../protocol/wire-value.ts";
 import type { IncomingPublication, ProcedureContext } from "./definition.ts";
 import { procedureLimits } from "./limits.ts";
@@ -62,11 +63,14 @@ export function parseChannelCode(definition: unknown, place: string): ParsedCode
     code: {
       procedures,
       clients,
-      onPublish: onPublish && runOnPublish(definition, onPublish),
+      onPublish:
+        onPublish &&
+        ((ctx, publication) =>
+          parseChanged(Reflect.apply(onPublish, definition, [ctx, publication]))),
       version,
       migrate:
         migrate &&
-        ((ctx, from) => parseNothing(Reflect.apply(migrate, definition, [ctx, from]), "migrate")),
+        ((ctx, from) => parseNoPromise(Reflect.apply(migrate, definition, [ctx, from]), "migrate")),
     },
   };
 }
@@ -150,10 +154,6 @@ function parseResult(result: unknown, name: string): JsonText | undefined {
   return parseJson(result, `the result of ${name}`);
 }
 
-function parseNothing(result: unknown, name: string): void {
-  parseNoPromise(result, name);
-}
-
 /** @throws if something is a promise */
 function parseNoPromise(result: unknown, name: string): void {
   if (typeof result !== "object" || result === null || !("then" in result)) return;
@@ -169,16 +169,6 @@ export function parseJson(value: unknown, what: string): JsonText {
   return trustedJsonText(text);
 }
 
-function runOnPublish(
-  definition: object,
-  own: (...args: readonly never[]) => unknown,
-): RunOnPublish {
-  return (ctx, publication) => {
-    const changed: unknown = Reflect.apply(own, definition, [ctx, publication]);
-    return parseChanged(changed);
-  };
-}
-
 function parseChanged(changed: unknown): ReturnType<RunOnPublish> {
   if (changed === undefined) return {};
   parseNoPromise(changed, "onPublish");
@@ -192,13 +182,9 @@ function parseChanged(changed: unknown): ReturnType<RunOnPublish> {
   };
 }
 
-/** @throws if a value is no text */
-export function parseTags(tags: unknown): Readonly<Record<string, string>> {
-  const entries: readonly (readonly [string, unknown])[] =
-    typeof tags === "object" && tags !== null ? Object.entries(tags) : [["", undefined]];
-  const texts = entries.flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
-  );
-  if (texts.length < entries.length) throw new TypeError("tags must be an object of strings");
-  return Object.fromEntries(texts);
+/** A copy of tags, which the code may change later. @throws if a value is no text */
+export function parseTags(tags: unknown): Tags {
+  const own = typeof tags === "object" && tags !== null ? { ...tags } : undefined;
+  if (own === undefined || !areTags(own)) throw new TypeError("tags must be an object of strings");
+  return own;
 }
