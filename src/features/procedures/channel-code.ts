@@ -6,7 +6,7 @@ import type { JsonValue } from "../../protocol/wire-value.ts";
 import type { IncomingPublication, ProcedureContext } from "./definition.ts";
 import { procedureLimits } from "./limits.ts";
 
-/** The code of the channels of a namespace, checked: what a Worker's own code has defined. */
+/** The code of the channels of a namespace, as a Worker's own code has defined it, checked. */
 export interface ChannelCode {
   readonly procedures: ReadonlyMap<string, RunProcedure>;
   /** The procedures that clients may call; undefined: all of them. */
@@ -25,7 +25,12 @@ export interface ChannelCode {
  */
 type RunProcedure = (ctx: ProcedureContext, args: JsonValue | undefined) => JsonText | undefined;
 
-/** The same for `onPublish`, which gives what is to be published in place of what came. */
+/**
+ * Runs `onPublish`.
+ *
+ * @returns the data and the tags in place of those of the publication; absent ones leave them as they are
+ * @throws as {@link RunProcedure} does
+ */
 export type RunOnPublish = (
   ctx: ProcedureContext,
   publication: IncomingPublication,

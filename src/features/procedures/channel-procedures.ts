@@ -24,24 +24,24 @@ import { type CodeCaller, CallStep } from "./step.ts";
 import { afterFailure, type ProcedureTimer, type TimerChanges, TimerTable } from "./timer-table.ts";
 import { VersionRow } from "./version-row.ts";
 
-/** Hears what becomes of the calls of a channel's code. */
+/** Hears of the ends of the calls of a channel's code. */
 export interface CodeObserver {
   called(call: EndedCall): void;
 }
 
-/** A call that has ended: of a procedure, `onPublish` or `migrate`. */
+/** A call that has ended: a call of a procedure, `onPublish` or `migrate`. */
 export interface EndedCall {
   readonly name: string;
   readonly by: CodeCaller["kind"];
   readonly outcome: "done" | "repeated" | StepFailure["kind"] | "threw";
   /** Of a call that failed. */
   readonly error?: ErrorCode;
-  /** What the code threw, if that was no failure of the caller's. */
+  /** The error that the code threw, if the caller hasn't caused it. */
   readonly thrown?: Error;
   readonly nowMs: number;
 }
 
-/** What the code of a channel has stored. */
+/** The stored keys and timers of a channel's code, for those who look. */
 export interface ProcedureState {
   readonly keys: number;
   /** Undefined for a map. */
@@ -125,7 +125,7 @@ export class ChannelProcedures implements ChannelPart {
     for (const table of [this.#keys, this.#timers, this.#results, this.#version]) table.dropped();
   }
 
-  /** What the code has stored, for those who look. */
+  /** The stored state, for those who look. */
   look(nowMs: number): ProcedureState {
     const { keys, bytes } = this.#keys.size(nowMs);
     return { keys, bytes, timers: this.#timers.all, version: this.#version.stored };

@@ -19,7 +19,7 @@ export interface CodeCaller {
   readonly info?: ClientInfo;
 }
 
-/** What the code of a channel sees of it. */
+/** The channel, as its code sees it. */
 export interface StepChannel {
   readonly name: string;
   readonly code: ChannelCode;
@@ -288,7 +288,7 @@ export class CallStep implements ProcedureContext {
       throw this.#fail(overLimit(`the name of a timer has at most ${timerNameBytesMax} bytes`));
   }
 
-  /** What a call wants to keep or to publish, as JSON. */
+  /** Data that a call wants to keep or to publish, as JSON. */
   #data(value: JsonData, what: string): JsonText {
     const text = parseJson(value, what);
     const { valueBytesMax } = procedureLimits;
