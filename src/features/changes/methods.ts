@@ -1,6 +1,14 @@
 import type { Operation } from "../../access/operations.ts";
-import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
-import { formatProblem, overLimit, parsePublication, takesEmpty } from "../../api/publish.ts";
+import {
+  type Entry,
+  overLimit,
+  type ParsedEntry,
+  type Refused,
+  refusedFeature,
+  refusedIdempotencyKey,
+  refusedRequest,
+} from "../../api/command.ts";
+import { formatProblem, parsePublication, takesEmpty } from "../../api/publish.ts";
 import {
   checkChannel,
   flagField,
@@ -13,9 +21,7 @@ import {
 } from "../../api/shape.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../config/config.ts";
-import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import type { ChangeRequest } from "./change-call.ts";
 import { changeLimits } from "./limits.ts";
 
@@ -88,13 +94,11 @@ function checkChanged(fields: ChangeFields, asked: MethodRequest): CheckedChange
   const { options } = checked;
   if (options.subscriptionType !== "stream")
     return refusedRequest("the channel's namespace is not one of streams: its keys are changed");
-  if (options.changes === undefined) {
-    const detail = "the channel's namespace has no allow_change";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
-  }
+  if (options.changes === undefined)
+    return refusedFeature("the channel's namespace has no allow_change");
   if (typeof offset !== "number" || offset === 0) return refusedRequest("offset is required");
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const refused = refusedIdempotencyKey(idempotencyKey);
+  if (refused !== undefined) return refused;
   const condition = typeof ifVersion === "number" && { ifVersion };
   return {
     outcome: "change",
