@@ -1,6 +1,6 @@
 import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
 import type { Config } from "../../config/config.ts";
-import { pongFrame, errorFrame, PusherCodec, subscribedFrame } from "./codec.ts";
+import { errorFrame, pingFrame, pongFrame, PusherCodec, subscribedFrame } from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
 import type { DisconnectCode } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
@@ -21,7 +21,7 @@ import { socketIdOf } from "./socket-id.ts";
 
 /** The Pusher protocol on the sessions of one gateway (rules PU1 to PU9). The kind of a client is its application's ID. */
 export class PusherDialect implements Dialect {
-  readonly keepalive = { request: '{"event":"pusher:ping","data":{}}', answer: pongFrame };
+  readonly keepalive = { request: pingFrame, answer: pongFrame };
   readonly #setup: DialectSetup;
   readonly #codecs = new Map<string, PusherCodec>();
 
