@@ -2,7 +2,7 @@ import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/cla
 import type { Config } from "../../config/config.ts";
 import { errorFrame, pingFrame, pongFrame, PusherCodec, subscribedFrame } from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
-import type { DisconnectCode } from "../../protocol/codes.ts";
+import { type DisconnectCode, disconnectCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 import { type JsonText, parseJsonObject } from "../../protocol/json/text.ts";
 import type { Verifier } from "../../object/platform.ts";
@@ -10,7 +10,6 @@ import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/di
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
-import { closeCodeOf } from "./close-codes.ts";
 import type { PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 import type { MemberLists } from "./member-lists.ts";
@@ -157,6 +156,32 @@ export class PusherDialect implements Dialect {
     return subscriptions.get(channel)?.begun === true
       ? allowed
       : refuse("the client is not subscribed to the channel");
+  }
+}
+
+/**
+ * The code of the Pusher protocol with which a connection is closed. A client acts by its range: 4000 to 4099, it doesn't
+ * come back; 4100 to 4199, it comes back after a while; 4200 to 4299, at once.
+ */
+export function closeCodeOf({ code, reason }: DisconnectCode): DisconnectCode {
+  return { code: code >= 4000 ? code : ownCode(code), reason };
+}
+
+function ownCode(code: number): number {
+  switch (code) {
+    case disconnectCodes.connectionLimit.code:
+      return 4004;
+    case disconnectCodes.tooManyRequests.code:
+    case disconnectCodes.messageSizeLimit.code:
+    case disconnectCodes.internalServerError.code:
+      return 4100;
+    case disconnectCodes.noPong.code:
+      return 4201;
+    case disconnectCodes.stale.code:
+      return 4202;
+    default:
+      // Clients of the server's own protocol don't come back after these.
+      return code >= 3500 ? 4009 : 4200;
   }
 }
 

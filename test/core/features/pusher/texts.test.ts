@@ -9,7 +9,7 @@ import {
   signinText,
 } from "../../../../src/features/pusher/signed-text.ts";
 import { isSocketId, socketIdOf, uuidOfSocket } from "../../../../src/features/pusher/socket-id.ts";
-import { closeCodeOf } from "../../../../src/features/pusher/close-codes.ts";
+import { closeCodeOf } from "../../../../src/features/pusher/dialect.ts";
 
 describe("names of channels", () => {
   it.each([
