@@ -10,7 +10,7 @@ import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/di
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
-import type { PusherApp } from "./config.ts";
+import { appOf, type PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 import type { MemberLists } from "./member-lists.ts";
 import { infoOf, memberInfo, presenceData } from "./presence-member.ts";
@@ -195,18 +195,14 @@ interface DialectSetup {
   readonly members: MemberLists;
 }
 
-/** The application of that ID; undefined if the configuration hasn't one. */
-export function appOf({ pusher }: Config, id: string | undefined): PusherApp | undefined {
-  return pusher?.apps.find((app) => app.id === id);
-}
-
 /** Who a client is on a presence channel: as the token says, or as it has signed in. */
 function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
   if (data !== undefined) return memberInfo(data);
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
 }
 
-const anonymous = { user: "", expireAtSeconds: 0 };
+/** The claims of a client that has not signed in. */
+export const anonymous = { user: "", expireAtSeconds: 0 };
 
 /** Members are listed, and announced; a new one gets the others' changes once it has the list. */
 const asMember = { presence: true, joinLeave: true } as const;
