@@ -67,10 +67,10 @@ export async function batchEvents(context: Context<AppEnv>): Promise<Response> {
 /** Publishes events, if all of them can be. @returns the response if one of them is refused, or fails */
 async function publish(
   context: Context<AppEnv>,
-  events: readonly GivenEvent[],
+  given: readonly GivenEvent[],
 ): Promise<Response | undefined> {
   const entries: Entry[] = [];
-  for (const event of events) {
+  for (const event of given) {
     const entry = entryOf(context, event);
     if (typeof entry === "string") return refuse(context, statusOf(entry), entry);
     entries.push(entry);
