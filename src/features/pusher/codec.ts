@@ -19,8 +19,8 @@ import { memberOf } from "./presence-member.ts";
 import { socketIdOf } from "./socket-id.ts";
 
 /**
- * The Pusher protocol, version 7, for the clients of one application (src/features/pusher/README.md). Its commands have no numbers: a
- * client knows by the channel what an answer is about.
+ * The Pusher protocol, version 7, for the clients of one application (src/features/pusher/README.md). Its commands have no
+ * numbers: a client knows by the channel which subscription an answer is about.
  */
 export class PusherCodec implements Codec {
   readonly name = "json";
@@ -28,7 +28,7 @@ export class PusherCodec implements Codec {
   readonly ping = pingFrame;
   readonly #app: PusherApp;
   readonly #channels: ChannelConfig;
-  /** What the names of the application's channels begin with. */
+  /** The namespace of the application's channels, and the boundary: their names begin with it. */
   readonly #prefix: string;
 
   constructor(app: PusherApp, channels: ChannelConfig) {
@@ -134,7 +134,7 @@ export class PusherCodec implements Codec {
     return { method: "publish", id, request };
   }
 
-  /** @param token what came with it, which the dialect verifies */
+  /** @param token the data of the frame, which the dialect verifies */
   #subscribe(name: string, token: string): Command {
     const isCache = kindOf(name)?.cache === true;
     const request = {

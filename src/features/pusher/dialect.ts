@@ -66,7 +66,7 @@ export class PusherDialect implements Dialect {
       case "send":
       case "ping":
       case "pong":
-        // No frame stands for the most of them, and the others bring nothing.
+        // Most of them have no frame, and the others bring nothing that has to be verified.
         done({});
     }
   }
@@ -188,14 +188,14 @@ function ownCode(code: number): number {
 /** After so many ms without a message a client pings, as at pusher.com. */
 export const activityMs = 120_000;
 
-/** The object as the dialect sees it. */
+/** The parts of the object that the dialect needs. */
 interface DialectSetup {
   readonly config: Config;
   readonly verifier: Pick<Verifier, "signed">;
   readonly members: MemberLists;
 }
 
-/** Who a client is on a presence channel: as the token says, or as it has signed in. */
+/** The member that a client is on a presence channel: the one of the token, or the user who has signed in. */
 function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
   if (data !== undefined) return memberInfo(data);
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);

@@ -61,7 +61,7 @@ interface WaitingSession {
 }
 
 interface MemberPorts {
-  /** Finds out who is present on a channel, on all of its objects; undefined if that failed. */
+  /** Lists the connections on a channel, on all of its objects; undefined if that failed. */
   readonly census: (
     channel: string,
     done: (clients: readonly ClientInfo[] | undefined) => void,
@@ -70,7 +70,7 @@ interface MemberPorts {
   readonly isFollowed: (channel: string) => boolean;
 }
 
-/** Takes users with what others get of them. */
+/** Takes the members: the IDs of users, with the info that others get. */
 type Listed = (members: ReadonlyMap<string, JsonText>) => void;
 
 /** The members of one channel. */
@@ -83,7 +83,7 @@ class MemberList {
   readonly #users = new Map<string, number>();
   readonly #waiting = new Map<string, Listed>();
   #state: "unknown" | "asking" | "known" = "unknown";
-  /** What came before the census was answered. */
+  /** The joins and leaves that came before the census was answered. */
   #early: { readonly type: "join" | "leave"; readonly info: ClientInfo }[] = [];
 
   constructor(
