@@ -35,6 +35,8 @@ type Reconnect<Message extends UIMessage> = Parameters<
 
 /** What the transport knows of one chat. */
 interface Chat {
+  /** There while somebody uses it. */
+  channel?: ChatChannel | undefined;
   /** The answer that the page reads. */
   reader?: AnswerReader | undefined;
   /** Answers that this page has stopped, and reads no more. */
@@ -56,7 +58,6 @@ export class DormouseChatTransport<
   /** A stream that is asked for again begins with the answer's first chunk. */
   readonly resumeStreamIsReplay = true;
   readonly #options: DormouseChatTransportOptions;
-  readonly #channels = new Map<string, ChatChannel>();
   readonly #chats = new Map<string, Chat>();
 
   constructor(options: DormouseChatTransportOptions) {
@@ -90,10 +91,8 @@ export class DormouseChatTransport<
     options: Reconnect<Message>,
   ): Promise<ReadableStream<Chunk> | null> => {
     const { chatId } = options;
-    const chat = this.#chat(chatId);
-    chat.moves++;
-    const channel = this.#open(chatId);
-    await channel.synced();
+    this.#chat(chatId).moves++;
+    await this.#open(chatId).synced();
     const id = this.#running(chatId);
     const signal = "abortSignal" in options ? options.abortSignal : undefined;
     if (id === undefined || signal?.aborted === true) return null;
@@ -132,10 +131,10 @@ export class DormouseChatTransport<
 
   /** Ends all that it hears. The client stays connected. */
   readonly close = (): void => {
-    for (const { followers } of this.#chats.values())
+    for (const { followers, channel } of this.#chats.values()) {
       for (const follower of followers) follower.end();
-    // A channel that ends isn't among them any more.
-    for (const channel of this.#channels.values()) channel.end();
+      channel?.end();
+    }
   };
 
   /** The answer that is being written, unless this page has stopped it. */
@@ -157,13 +156,10 @@ export class DormouseChatTransport<
   }
 
   #open(chatId: string): ChatChannel {
-    const known = this.#channels.get(chatId);
-    if (known !== undefined) return known;
+    const chat = this.#chat(chatId);
     const { client, channelOf = (id: string) => `chat:${id}` } = this.#options;
-    const ended = () => void this.#channels.delete(chatId);
-    const channel = new ChatChannel(client, channelOf(chatId), this.#options, ended);
-    this.#channels.set(chatId, channel);
-    return channel;
+    const ended = () => (chat.channel = undefined);
+    return (chat.channel ??= new ChatChannel(client, channelOf(chatId), this.#options, ended));
   }
 
   /** Reads an answer. A page reads one answer of a chat at a time. */
