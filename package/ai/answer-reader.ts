@@ -1,5 +1,5 @@
 import type { ChatChannel } from "./chat-channel.ts";
-import { addChunk, type Chunk, chunksBeyond, chunksIn } from "./chunks.ts";
+import { addChunk, type Chunk, chunksBeyond, chunksIn, wholeLines } from "./chunks.ts";
 import { type AnswerEntry, answerEntry, chunksOf, logOf } from "./wire.ts";
 
 /** How a reader deals with what the channel alone can't tell. */
@@ -101,7 +101,7 @@ export class AnswerReader {
       if (!this.#lines.startsWith(log)) this.#readAll(entry);
       return;
     }
-    const more = log.slice(this.#lines.length, log.lastIndexOf("\n") + 1);
+    const more = wholeLines(log.slice(this.#lines.length));
     this.#lines += more;
     this.#give(chunksIn(more));
   }
@@ -114,8 +114,7 @@ export class AnswerReader {
     if (beyond === "behind" && isRunning && entry.attempt === this.#attempt) return;
     this.#attempt = entry.attempt;
     if (typeof beyond === "string") return this.#beginsAnew();
-    const log = logOf(values, this.id, entry.attempt).join("");
-    this.#lines = log.slice(0, log.lastIndexOf("\n") + 1);
+    this.#lines = wholeLines(logOf(values, this.id, entry.attempt).join(""));
     this.#give(beyond);
     if (isRunning) return;
     this.#hasAll = true;

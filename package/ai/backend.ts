@@ -144,14 +144,7 @@ async function again<Result>(command: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Resolves after a while, or at once when the signal aborts. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted === true) return;
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ms);
-  const wake = () => resolve(undefined);
-  signal?.addEventListener("abort", wake, { once: true });
-  await promise;
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", wake);
+/** Resolves after a while. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -103,7 +103,7 @@ async function remove(
     if (answerEntry(values, id)?.answer === "running") await endAnswer(chat, id);
     if (!values.delete(key)) continue;
     await chat.remove(key);
-    await removeLogs(chat, id, { attempt: 0 });
+    await removeLogs(chat, id);
   }
 }
 

@@ -1,11 +1,12 @@
 import type { ChatTransport, UIMessage } from "ai";
 import type { Centrifuge } from "centrifuge";
 import { AnswerReader } from "./answer-reader.ts";
+import { pause } from "./backend.ts";
 import { ChatChannel, type ChatSubscriptionOptions } from "./chat-channel.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Chunk } from "./chunks.ts";
 import { ChatFollower, type FollowedChat } from "./chat-follower.ts";
-import { entriesOf } from "./wire.ts";
+import { entriesOf, isRunning } from "./wire.ts";
 
 /** A value, or what gives it for each request. */
 type Given<Value> = Value | (() => Value | Promise<Value>);
@@ -141,8 +142,7 @@ export class DormouseChatTransport<
   #running(chatId: string, left: ReadonlySet<string> = new Set()): string | undefined {
     const { stopped } = this.#chat(chatId);
     const found = entriesOf(this.#open(chatId).values).find(
-      ([id, entry]) =>
-        "answer" in entry && entry.answer === "running" && !stopped.has(id) && !left.has(id),
+      ([id, entry]) => isRunning(entry) && !stopped.has(id) && !left.has(id),
     );
     return found?.[0];
   }
@@ -235,7 +235,7 @@ export class DormouseChatTransport<
       if (response?.ok === true) return;
       if (response !== undefined)
         throw new Error((await response.text()) || `${api} answers ${response.status}`);
-      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+      await pause(250 * 2 ** tries);
     }
   }
 }
