@@ -1,5 +1,5 @@
 import { endLog, readLog } from "./answer-log.ts";
-import { type ChatCommands, ChatError } from "./backend.ts";
+import { type ChatBackend, ChatCommands, ChatError } from "./backend.ts";
 import { type Chunk, chunksIn, closingChunks, compacted } from "./chunks.ts";
 import {
   type AnswerEntry,
@@ -94,8 +94,17 @@ export async function finishAnswer(
 }
 
 /** Removes the logs of an answer, but that of an attempt if one is given. */
-export async function removeLogs(chat: ChatCommands, id: string, without?: number): Promise<void> {
+async function removeLogs(chat: ChatCommands, id: string, without?: number): Promise<void> {
   for (const key of logKeysOf(await chat.readAll(), id, without)) await chat.remove(key);
+}
+
+/** Stops an answer of a chat, from anywhere. */
+export async function stopAnswer(
+  backend: ChatBackend,
+  channel: string,
+  messageId: string,
+): Promise<void> {
+  await endAnswer(new ChatCommands(backend, channel), messageId);
 }
 
 /**
