@@ -19,7 +19,7 @@ export class AnswerReader {
   readonly begun: Promise<void>;
   readonly #channel: ChatChannel;
   readonly #options: ReaderOptions;
-  readonly #ended: () => void;
+  readonly #ended: (reader: AnswerReader) => void;
   readonly #stopListening: () => void;
   readonly #timer: ReturnType<typeof setInterval>;
   #controller: ReadableStreamDefaultController<Chunk> | undefined;
@@ -33,8 +33,13 @@ export class AnswerReader {
   #lines = "";
   #silentAtMs: number;
 
-  /** @param ended is called when the stream ends */
-  constructor(channel: ChatChannel, id: string, options: ReaderOptions, ended: () => void) {
+  /** @param ended gets the reader when its stream ends, which may be at once */
+  constructor(
+    channel: ChatChannel,
+    id: string,
+    options: ReaderOptions,
+    ended: (reader: AnswerReader) => void,
+  ) {
     this.#channel = channel;
     this.id = id;
     this.#options = options;
@@ -72,7 +77,7 @@ export class AnswerReader {
     this.#stopListening();
     clearInterval(this.#timer);
     this.#begin();
-    this.#ended();
+    this.#ended(this);
   }
 
   fail(error: Error): void {

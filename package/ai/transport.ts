@@ -172,8 +172,8 @@ export class DormouseChatTransport<
       isSilent: () => void this.#stop(chatId, id).catch(() => undefined),
       isFollowed: () => chat.followers.size > 0,
     };
-    const reader = new AnswerReader(this.#open(chatId), id, options, () => {
-      if (chat.reader === reader) chat.reader = undefined;
+    const reader = new AnswerReader(this.#open(chatId), id, options, (ended) => {
+      if (chat.reader === ended) chat.reader = undefined;
       for (const follower of chat.followers) follower.look();
     });
     if (reader.isOpen) chat.reader = reader;

@@ -15,7 +15,8 @@ let transport: DormouseChatTransport;
 beforeEach(() => {
   vi.useFakeTimers();
   client = new Centrifuge("ws://localhost", { websocket: Silent });
-  transport = new DormouseChatTransport({ client });
+  const posted = async () => new Response(null, { status: 202 });
+  transport = new DormouseChatTransport({ client, fetch: posted });
 });
 afterEach(() => {
   client.disconnect();
@@ -55,4 +56,17 @@ it("a chat that is opened again after the transport was closed stays open", () =
   // With two channels of one chat the SDK would refuse the second.
   follow();
   expect(subscriptions()).toEqual(["chat:7"]);
+});
+
+it("an answer on a channel that can't be read fails, and says why", async () => {
+  follow();
+  client.getMapSubscription("chat:7")?.unsubscribe();
+  const stream = await transport.sendMessages({
+    chatId: "7",
+    trigger: "submit-message",
+    messageId: undefined,
+    messages: [{ id: "m", role: "user", parts: [] }],
+    abortSignal: undefined,
+  });
+  await expect(stream.getReader().read()).rejects.toThrow("the channel chat:7 can't be read");
 });
