@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type ApiAnswer, outcomeAnswer } from "../../../../src/api/answers.ts";
 import { type ApiCommand, entriesOf, type Refused } from "../../../../src/api/command.ts";
@@ -8,6 +9,7 @@ import {
   parseQueueMessage,
   retrySeconds,
 } from "../../../../src/features/queues/queue-message.ts";
+import { operationNames } from "../../../../src/api/operations.ts";
 import type { ConsumerConfig } from "../../../../src/features/queues/config.ts";
 import { queueLimits } from "../../../../src/features/queues/limits.ts";
 import { limits } from "../../../../src/limits.ts";
@@ -347,4 +349,11 @@ describe("what becomes of a message", () => {
     // A repetition finds the key of the first publication.
     expect(2 * queueLimits.queueRetrySecondsMax * 1_000).toBeLessThan(limits.idempotencyMs);
   });
+});
+
+it("[M1] docs/queue.md names each method that a message can be", () => {
+  const page = readFileSync("docs/queue.md", "utf8");
+  const [, list = ""] = /^All methods that change something are there: ([^.]+)\./m.exec(page) ?? [];
+  const named = Array.from(list.matchAll(/`(\w+)`/g), ([, name = ""]) => name);
+  expect(named.toSorted()).toEqual(operationNames(({ changes }) => changes === true).toSorted());
 });
