@@ -9,14 +9,15 @@ class Silent {
   }
 }
 
+const route = async () => new Response(null, { status: 202 });
+
 let client: Centrifuge;
 let transport: DormouseChatTransport;
 
 beforeEach(() => {
   vi.useFakeTimers();
   client = new Centrifuge("ws://localhost", { websocket: Silent });
-  const posted = async () => new Response(null, { status: 202 });
-  transport = new DormouseChatTransport({ client, fetch: posted });
+  transport = new DormouseChatTransport({ client, fetch: route });
 });
 afterEach(() => {
   client.disconnect();
