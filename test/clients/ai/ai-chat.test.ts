@@ -452,6 +452,7 @@ describe("failures", () => {
     void tab.chat.regenerate();
     await expect.poll(() => tab.texts(), { interval: 20 }).toContain("It rains.");
     await expectSame(2, tab);
+    await Promise.all(producers);
     const { entries } = await backend.map_read_state({ channel: `chat:${chatId}`, limit: -1 });
     expect(entries).toHaveLength(2);
   });
