@@ -1,8 +1,8 @@
 /** Answers of models that outlive the request that asked for them. */
 import { DurableObject } from "cloudflare:workers";
-import { type ChatBackend, ChatCommands } from "./ai/backend.ts";
+import type { ChatBackend } from "./ai/backend.ts";
 import type { Chunk } from "./ai/chunks.ts";
-import { endAnswer } from "./ai/stored-answer.ts";
+import { stopAnswer } from "./ai/stored-answer.ts";
 import { streamToChannel, type StreamToChannelOptions, type Turn } from "./ai/stream-to-channel.ts";
 import type { AnswerState } from "./ai/wire.ts";
 
@@ -50,7 +50,7 @@ export abstract class GenerationObject<Env, Job> extends DurableObject<Env> {
     this.#stop?.abort();
     const generation = await this.ctx.storage.get<Generation<Job>>(jobKey);
     if (generation === undefined) return;
-    await endAnswer(new ChatCommands(this.realtime(), generation.channel), generation.messageId);
+    await stopAnswer(this.realtime(), generation.channel, generation.messageId);
   }
 
   override async alarm(): Promise<void> {

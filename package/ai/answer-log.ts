@@ -1,5 +1,5 @@
 import { ChatError, type ChatCommands, pause } from "./backend.ts";
-import { chatLimits, logKey, logOf, messageKey, parseEntry } from "./wire.ts";
+import { chatLimits, isRunning, logKey, logOf, messageKey, parseEntry } from "./wire.ts";
 
 /** What came of writing to a log. */
 export type Written = "written" | "over";
@@ -76,8 +76,7 @@ export class AnswerLog {
   async #isOver(): Promise<boolean> {
     const { value } = await this.#chat.read(messageKey(this.#id));
     const entry = parseEntry(value);
-    const isRunning = entry !== undefined && "answer" in entry && entry.answer === "running";
-    return !isRunning || entry.attempt !== this.#attempt;
+    return !isRunning(entry) || entry.attempt !== this.#attempt;
   }
 }
 

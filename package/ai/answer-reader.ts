@@ -1,5 +1,5 @@
 import type { ChatChannel } from "./chat-channel.ts";
-import { addChunk, type Chunk, chunksBeyond, chunksIn } from "./chunks.ts";
+import { addChunk, type Chunk, chunksBeyond, chunksIn, wholeLines } from "./chunks.ts";
 import { type AnswerEntry, answerEntry, chunksOf, logOf } from "./wire.ts";
 
 /** How a reader deals with what the channel alone can't tell. */
@@ -19,7 +19,7 @@ export class AnswerReader {
   readonly begun: Promise<void>;
   readonly #channel: ChatChannel;
   readonly #options: ReaderOptions;
-  readonly #ended: () => void;
+  readonly #ended: (reader: AnswerReader) => void;
   readonly #stopListening: () => void;
   readonly #timer: ReturnType<typeof setInterval>;
   #controller: ReadableStreamDefaultController<Chunk> | undefined;
@@ -33,8 +33,13 @@ export class AnswerReader {
   #lines = "";
   #silentAtMs: number;
 
-  /** @param ended is called when the stream ends */
-  constructor(channel: ChatChannel, id: string, options: ReaderOptions, ended: () => void) {
+  /** @param ended gets the reader when its stream ends, which may be at once */
+  constructor(
+    channel: ChatChannel,
+    id: string,
+    options: ReaderOptions,
+    ended: (reader: AnswerReader) => void,
+  ) {
     this.#channel = channel;
     this.id = id;
     this.#options = options;
@@ -72,7 +77,7 @@ export class AnswerReader {
     this.#stopListening();
     clearInterval(this.#timer);
     this.#begin();
-    this.#ended();
+    this.#ended(this);
   }
 
   fail(error: Error): void {
@@ -101,7 +106,7 @@ export class AnswerReader {
       if (!this.#lines.startsWith(log)) this.#readAll(entry);
       return;
     }
-    const more = log.slice(this.#lines.length, log.lastIndexOf("\n") + 1);
+    const more = wholeLines(log.slice(this.#lines.length));
     this.#lines += more;
     this.#give(chunksIn(more));
   }
@@ -114,8 +119,7 @@ export class AnswerReader {
     if (beyond === "behind" && isRunning && entry.attempt === this.#attempt) return;
     this.#attempt = entry.attempt;
     if (typeof beyond === "string") return this.#beginsAnew();
-    const log = logOf(values, this.id, entry.attempt).join("");
-    this.#lines = log.slice(0, log.lastIndexOf("\n") + 1);
+    this.#lines = wholeLines(logOf(values, this.id, entry.attempt).join(""));
     this.#give(beyond);
     if (isRunning) return;
     this.#hasAll = true;

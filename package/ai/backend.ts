@@ -82,24 +82,24 @@ export class ChatError extends Error {
 
 /** The commands about one chat. Each can be repeated without harm, and is while its failure may be a temporary one. */
 export class ChatCommands {
-  readonly channel: string;
+  readonly #channel: string;
   readonly #backend: ChatBackend;
 
   constructor(backend: ChatBackend, channel: string) {
     this.#backend = backend;
-    this.channel = channel;
+    this.#channel = channel;
   }
 
   publish(params: Of<"map_publish">): Promise<ApiResults["map_publish"]> {
-    return again(() => this.#backend.map_publish({ channel: this.channel, ...params }));
+    return again(() => this.#backend.map_publish({ channel: this.#channel, ...params }));
   }
 
   append(params: Of<"map_append">): Promise<ApiResults["map_append"]> {
-    return again(() => this.#backend.map_append({ channel: this.channel, ...params }));
+    return again(() => this.#backend.map_append({ channel: this.#channel, ...params }));
   }
 
   async remove(key: string): Promise<void> {
-    await again(() => this.#backend.map_remove({ channel: this.channel, key }));
+    await again(() => this.#backend.map_remove({ channel: this.#channel, key }));
   }
 
   /** One key: its value and the offset of its last change, 0 if it isn't there. */
@@ -123,7 +123,7 @@ export class ChatCommands {
   }
 
   #state(params: Of<"map_read_state">): Promise<ApiResults["map_read_state"]> {
-    return again(() => this.#backend.map_read_state({ channel: this.channel, ...params }));
+    return again(() => this.#backend.map_read_state({ channel: this.#channel, ...params }));
   }
 }
 
@@ -144,14 +144,7 @@ async function again<Result>(command: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** Resolves after a while, or at once when the signal aborts. */
-export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted === true) return;
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), ms);
-  const wake = () => resolve(undefined);
-  signal?.addEventListener("abort", wake, { once: true });
-  await promise;
-  clearTimeout(timer);
-  signal?.removeEventListener("abort", wake);
+/** Resolves after a while. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -16,8 +16,11 @@ export class ChatChannel {
   #isSynced = false;
   #problem: Error | undefined;
   #changedMs = 0;
+  /** Ends it when nobody has listened for a while. */
+  #rest: ReturnType<typeof setTimeout> | undefined;
+  #hasEnded = false;
 
-  /** @param ended is called when nobody has listened for a while */
+  /** @param ended is called once, when it ends: nobody has listened for a while, or the transport is closed */
   constructor(
     client: Centrifuge,
     channel: string,
@@ -66,10 +69,13 @@ export class ChatChannel {
 
   /** Calls a function after each change. @returns what ends that */
   listen(changed: () => void): () => void {
+    clearTimeout(this.#rest);
     this.#listeners.add(changed);
     return () => {
       this.#listeners.delete(changed);
-      if (this.#listeners.size === 0) setTimeout(() => this.#rest(), restMs);
+      if (this.#listeners.size > 0 || this.#hasEnded) return;
+      clearTimeout(this.#rest);
+      this.#rest = setTimeout(() => this.end(), restMs);
     };
   }
 
@@ -86,15 +92,14 @@ export class ChatChannel {
   }
 
   end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#rest);
     this.#subscription.removeAllListeners();
     this.#client.removeMapSubscription(this.#subscription);
     this.#problem ??= new Error("the transport is closed");
     for (const changed of this.#listeners) changed();
     this.#ended();
-  }
-
-  #rest(): void {
-    if (this.#listeners.size === 0) this.end();
   }
 
   #changed(): void {

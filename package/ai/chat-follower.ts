@@ -1,7 +1,7 @@
 import type { UIMessage } from "ai";
 import type { ChatChannel } from "./chat-channel.ts";
-import { builtMessage } from "./messages.ts";
-import { chunksOf, type ChatValues, type Entry, entriesOf } from "./wire.ts";
+import { messageOf } from "./messages.ts";
+import { type ChatValues, type Entry, entriesOf, isRunning } from "./wire.ts";
 
 /** A chat as a page has it: what `useChat` gives. */
 export interface FollowedChat<Message extends UIMessage> {
@@ -69,7 +69,7 @@ export class ChatFollower<Message extends UIMessage> {
 
   async #lookOnce(): Promise<void> {
     const { values } = this.#channel;
-    const entries = entriesOf(values).filter(([, entry]) => isWhole(entry));
+    const entries = entriesOf(values).filter(([, entry]) => !isRunning(entry));
     const isReading = this.#reading.reading() !== undefined;
     if (isReading) this.#wasReading = true;
     else if (this.#isBusy()) {
@@ -134,17 +134,10 @@ export class ChatFollower<Message extends UIMessage> {
   #message(id: string, entry: Entry, values: ChatValues): Promise<Message> {
     const known = this.#built.get(entry);
     if (known !== undefined) return known;
-    const message: Promise<Message> =
-      "message" in entry
-        ? Promise.resolve(Object(entry.message))
-        : builtMessage<Message>(id, chunksOf(values, id, entry));
+    const message = messageOf<Message>(id, entry, values);
     this.#built.set(entry, message);
     return message;
   }
-}
-
-function isWhole(entry: Entry): boolean {
-  return "message" in entry || entry.answer !== "running";
 }
 
 const busyMs = 50;

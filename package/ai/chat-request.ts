@@ -1,8 +1,8 @@
 import type { UIMessage } from "ai";
 import { type ChatBackend, ChatCommands, ChatError } from "./backend.ts";
 import { messagesOf } from "./messages.ts";
-import { beginAnswer, endAnswer, nextPlace, removeLogs } from "./stored-answer.ts";
-import { answerEntry, isMessageId, messageKey, parseEntry } from "./wire.ts";
+import { beginAnswer, endAnswer, nextPlace } from "./stored-answer.ts";
+import { answerEntry, isMessageId, isRunning, logKeysOf, messageKey, parseEntry } from "./wire.ts";
 
 /** What a page's transport posts to the application's route. */
 export interface ChatRequest {
@@ -98,12 +98,15 @@ async function remove(
   { removes }: ChatRequest,
   values: Map<string, unknown>,
 ): Promise<void> {
+  const running = removes.filter((id) => isRunning(answerEntry(values, id)));
+  for (const id of running) await endAnswer(chat, id);
+  // The logs of what was being written have grown.
+  const now = running.length > 0 ? await chat.readAll() : values;
   for (const id of removes) {
     const key = messageKey(id);
-    if (answerEntry(values, id)?.answer === "running") await endAnswer(chat, id);
     if (!values.delete(key)) continue;
     await chat.remove(key);
-    await removeLogs(chat, id, { attempt: 0 });
+    for (const log of logKeysOf(now, id)) await chat.remove(log);
   }
 }
 
@@ -123,13 +126,4 @@ async function say(
   const data = { place: before?.place ?? place, message };
   values.set(key, data);
   await chat.publish({ key, data, ...(before === undefined && { key_mode: "if_new" }) });
-}
-
-/** Stops an answer of a chat, from anywhere. */
-export async function stopAnswer(
-  backend: ChatBackend,
-  channel: string,
-  messageId: string,
-): Promise<void> {
-  await endAnswer(new ChatCommands(backend, channel), messageId);
 }

@@ -58,10 +58,14 @@ export function linesOf(chunks: readonly Chunk[]): string {
   return chunks.map((chunk) => `${JSON.stringify(chunk)}\n`).join("");
 }
 
-/** The chunks of whole lines. A line that isn't whole comes later, and an empty one says that the producer is there. */
+/** The lines of a text that are whole: what is behind the last line's end comes later. */
+export function wholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf("\n") + 1);
+}
+
+/** The chunks of whole lines. An empty line says that the producer is there. */
 export function chunksIn(lines: string): Chunk[] {
-  const whole = lines.slice(0, lines.lastIndexOf("\n") + 1);
-  return whole
+  return wholeLines(lines)
     .split("\n")
     .filter((line) => line !== "")
     .map((line) => parseChunk(JSON.parse(line)));

@@ -5,12 +5,12 @@ export type { FollowedChat } from "./chat-follower.ts";
 export {
   type ChatRequest,
   parseChatRequest,
-  stopAnswer,
   takeChatRequest,
   type TakenRequest,
 } from "./chat-request.ts";
 export type { Chunk } from "./chunks.ts";
 export { loadMessages } from "./messages.ts";
+export { stopAnswer } from "./stored-answer.ts";
 export {
   type ChunkSource,
   streamToChannel,

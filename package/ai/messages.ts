@@ -1,7 +1,7 @@
 import { readUIMessageStream, type UIMessage } from "ai";
 import { type ChatBackend, ChatCommands } from "./backend.ts";
 import type { Chunk } from "./chunks.ts";
-import { type ChatValues, chunksOf, entriesOf } from "./wire.ts";
+import { type ChatValues, chunksOf, type Entry, entriesOf, isRunning } from "./wire.ts";
 
 /**
  * The messages of a chat that are whole, the oldest first: for the first render, and for the model. An answer that is being
@@ -20,14 +20,22 @@ export async function messagesOf<Message extends UIMessage>(
 ): Promise<Message[]> {
   const messages: Message[] = [];
   for (const [id, entry] of entriesOf(values))
-    if ("message" in entry) messages.push(Object(entry.message));
-    else if (entry.answer !== "running")
-      messages.push(await builtMessage(id, chunksOf(values, id, entry)));
+    if (!isRunning(entry)) messages.push(await messageOf<Message>(id, entry, values));
   return messages;
 }
 
+/** The message of an entry that is whole. */
+export async function messageOf<Message extends UIMessage>(
+  id: string,
+  entry: Entry,
+  values: ChatValues,
+): Promise<Message> {
+  if ("message" in entry) return Object(entry.message);
+  return builtMessage(id, chunksOf(values, id, entry));
+}
+
 /** The message that an answer's chunks make, as the SDK itself puts it together. */
-export async function builtMessage<Message extends UIMessage>(
+async function builtMessage<Message extends UIMessage>(
   id: string,
   chunks: readonly Chunk[],
 ): Promise<Message> {

@@ -1,5 +1,5 @@
 import { endLog, readLog } from "./answer-log.ts";
-import { type ChatCommands, ChatError } from "./backend.ts";
+import { type ChatBackend, ChatCommands, ChatError } from "./backend.ts";
 import { type Chunk, chunksIn, closingChunks, compacted } from "./chunks.ts";
 import {
   type AnswerEntry,
@@ -66,7 +66,7 @@ export async function beginAnew(
   const key = messageKey(id);
   const changed = await chat.publish({ key, data: anew, if_offset: offset });
   if (changed.suppressed === true) return undefined;
-  await removeLogs(chat, id, anew);
+  await removeLogs(chat, id, anew.attempt);
   return { entry: anew, offset: changed.offset };
 }
 
@@ -89,30 +89,34 @@ export async function finishAnswer(
   const key = messageKey(id);
   const { suppressed } = await chat.publish({ key, data, if_offset: offset });
   const stored = suppressed === true ? await readAnswer(chat, id) : { entry: data };
-  if (stored?.entry.chunks !== undefined) await removeLogs(chat, id, { ...entry, attempt: 0 });
+  if (stored?.entry.chunks !== undefined) await removeLogs(chat, id);
   return stored?.entry.answer ?? "stopped";
 }
 
-/** Removes the logs of an answer but that of an attempt. */
-export async function removeLogs(
-  chat: ChatCommands,
-  id: string,
-  { attempt }: Pick<AnswerEntry, "attempt">,
+/** Removes the logs of an answer, but that of an attempt if one is given. */
+async function removeLogs(chat: ChatCommands, id: string, without?: number): Promise<void> {
+  for (const key of logKeysOf(await chat.readAll(), id, without)) await chat.remove(key);
+}
+
+/** Stops an answer of a chat, from anywhere. */
+export async function stopAnswer(
+  backend: ChatBackend,
+  channel: string,
+  messageId: string,
 ): Promise<void> {
-  for (const key of logKeysOf(await chat.readAll(), id))
-    if (!key.startsWith(`c/${id}/${attempt}/`)) await chat.remove(key);
+  await endAnswer(new ChatCommands(backend, channel), messageId);
 }
 
 /**
  * Stops an answer, wherever its producer is, and if there is none any more: what it has said stays, and its parts end. Its
  * producer learns of it with the next piece that it sends, or within two seconds.
  */
-export async function endAnswer(chat: ChatCommands, id: string, why = "stopped"): Promise<void> {
+export async function endAnswer(chat: ChatCommands, id: string): Promise<void> {
   const stored = await readAnswer(chat, id);
   if (stored === undefined || stored.entry.answer !== "running") return;
   const { attempt } = stored.entry;
   await endLog(chat, id, attempt);
   const said = chunksIn((await readLog(chat, id, attempt)).join(""));
-  const chunks = [...said, ...closingChunks(said, why), { type: "abort" } as const];
+  const chunks = [...said, ...closingChunks(said, "stopped"), { type: "abort" } as const];
   await finishAnswer(chat, id, stored, "stopped", chunks);
 }

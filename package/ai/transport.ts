@@ -1,11 +1,12 @@
 import type { ChatTransport, UIMessage } from "ai";
 import type { Centrifuge } from "centrifuge";
 import { AnswerReader } from "./answer-reader.ts";
+import { pause } from "./backend.ts";
 import { ChatChannel, type ChatSubscriptionOptions } from "./chat-channel.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Chunk } from "./chunks.ts";
 import { ChatFollower, type FollowedChat } from "./chat-follower.ts";
-import { entriesOf } from "./wire.ts";
+import { entriesOf, isRunning } from "./wire.ts";
 
 /** A value, or what gives it for each request. */
 type Given<Value> = Value | (() => Value | Promise<Value>);
@@ -35,6 +36,8 @@ type Reconnect<Message extends UIMessage> = Parameters<
 
 /** What the transport knows of one chat. */
 interface Chat {
+  /** There while somebody uses it. */
+  channel?: ChatChannel | undefined;
   /** The answer that the page reads. */
   reader?: AnswerReader | undefined;
   /** Answers that this page has stopped, and reads no more. */
@@ -56,7 +59,6 @@ export class DormouseChatTransport<
   /** A stream that is asked for again begins with the answer's first chunk. */
   readonly resumeStreamIsReplay = true;
   readonly #options: DormouseChatTransportOptions;
-  readonly #channels = new Map<string, ChatChannel>();
   readonly #chats = new Map<string, Chat>();
 
   constructor(options: DormouseChatTransportOptions) {
@@ -90,10 +92,8 @@ export class DormouseChatTransport<
     options: Reconnect<Message>,
   ): Promise<ReadableStream<Chunk> | null> => {
     const { chatId } = options;
-    const chat = this.#chat(chatId);
-    chat.moves++;
-    const channel = this.#open(chatId);
-    await channel.synced();
+    this.#chat(chatId).moves++;
+    await this.#open(chatId).synced();
     const id = this.#running(chatId);
     const signal = "abortSignal" in options ? options.abortSignal : undefined;
     if (id === undefined || signal?.aborted === true) return null;
@@ -132,18 +132,17 @@ export class DormouseChatTransport<
 
   /** Ends all that it hears. The client stays connected. */
   readonly close = (): void => {
-    for (const { followers } of this.#chats.values())
+    for (const { followers, channel } of this.#chats.values()) {
       for (const follower of followers) follower.end();
-    // A channel that ends isn't among them any more.
-    for (const channel of this.#channels.values()) channel.end();
+      channel?.end();
+    }
   };
 
   /** The answer that is being written, unless this page has stopped it. */
   #running(chatId: string, left: ReadonlySet<string> = new Set()): string | undefined {
     const { stopped } = this.#chat(chatId);
     const found = entriesOf(this.#open(chatId).values).find(
-      ([id, entry]) =>
-        "answer" in entry && entry.answer === "running" && !stopped.has(id) && !left.has(id),
+      ([id, entry]) => isRunning(entry) && !stopped.has(id) && !left.has(id),
     );
     return found?.[0];
   }
@@ -157,13 +156,10 @@ export class DormouseChatTransport<
   }
 
   #open(chatId: string): ChatChannel {
-    const known = this.#channels.get(chatId);
-    if (known !== undefined) return known;
+    const chat = this.#chat(chatId);
     const { client, channelOf = (id: string) => `chat:${id}` } = this.#options;
-    const ended = () => void this.#channels.delete(chatId);
-    const channel = new ChatChannel(client, channelOf(chatId), this.#options, ended);
-    this.#channels.set(chatId, channel);
-    return channel;
+    const ended = () => (chat.channel = undefined);
+    return (chat.channel ??= new ChatChannel(client, channelOf(chatId), this.#options, ended));
   }
 
   /** Reads an answer. A page reads one answer of a chat at a time. */
@@ -176,8 +172,8 @@ export class DormouseChatTransport<
       isSilent: () => void this.#stop(chatId, id).catch(() => undefined),
       isFollowed: () => chat.followers.size > 0,
     };
-    const reader = new AnswerReader(this.#open(chatId), id, options, () => {
-      if (chat.reader === reader) chat.reader = undefined;
+    const reader = new AnswerReader(this.#open(chatId), id, options, (ended) => {
+      if (chat.reader === ended) chat.reader = undefined;
       for (const follower of chat.followers) follower.look();
     });
     if (reader.isOpen) chat.reader = reader;
@@ -239,7 +235,7 @@ export class DormouseChatTransport<
       if (response?.ok === true) return;
       if (response !== undefined)
         throw new Error((await response.text()) || `${api} answers ${response.status}`);
-      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
+      await pause(250 * 2 ** tries);
     }
   }
 }

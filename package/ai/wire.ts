@@ -43,7 +43,8 @@ export const chatLimits = {
 } as const;
 
 export const messageKey = (id: string): string => `m/${id}`;
-const logPrefix = (id: string, attempt: number): string => `c/${id}/${attempt}/`;
+const logsPrefix = (id: string): string => `c/${id}/`;
+const logPrefix = (id: string, attempt: number): string => `${logsPrefix(id)}${attempt}/`;
 export const logKey = (id: string, attempt: number, number: number): string =>
   `${logPrefix(id, attempt)}${number}`;
 
@@ -58,6 +59,13 @@ export type ChatValues = ReadonlyMap<string, unknown>;
 export function parseEntry(value: unknown): Entry | undefined {
   if (typeof value !== "object" || value === null || !("place" in value)) return undefined;
   return Object(value);
+}
+
+/** Whether an entry is that of an answer which is being written. All others are whole. */
+export function isRunning(
+  entry: Entry | undefined,
+): entry is AnswerEntry & { readonly answer: "running" } {
+  return entry !== undefined && "answer" in entry && entry.answer === "running";
 }
 
 /** An entry of an answer; undefined if there is none, or one of another kind. */
@@ -88,9 +96,11 @@ export function logOf(values: ChatValues, id: string, attempt: number): readonly
   }
 }
 
-/** All logs of an answer, by their keys. */
-export function logKeysOf(values: ChatValues, id: string): readonly string[] {
-  return [...values.keys()].filter((key) => key.startsWith(`c/${id}/`));
+/** The keys of all logs of an answer, without that of an attempt if one is given. */
+export function logKeysOf(values: ChatValues, id: string, without?: number): readonly string[] {
+  const all = [...values.keys()].filter((key) => key.startsWith(logsPrefix(id)));
+  if (without === undefined) return all;
+  return all.filter((key) => !key.startsWith(logPrefix(id, without)));
 }
 
 /** What is known of an answer's chunks. */

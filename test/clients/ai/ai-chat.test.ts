@@ -111,12 +111,25 @@ function expectWhole(message: UIMessage | undefined): void {
 
 const ask = (tab: Tab, question = "The weather?") => void tab.chat.sendMessage({ text: question });
 
+/** A tab that has asked, and shows the answer up to the middle of its text, where the model waits. */
+async function openInText(options: Partial<TabOptions> = {}): Promise<Tab> {
+  model.hold("text");
+  const tab = open(options);
+  ask(tab);
+  await tab.sees("It is ");
+  return tab;
+}
+
+/** The same, with a producer that is dead by now. @returns the tab and the answer's ID */
+async function openAbandoned(options: Partial<TabOptions> = {}) {
+  const tab = await openInText(options);
+  kill();
+  return { tab, id: tab.chat.messages[1]?.id ?? "" };
+}
+
 describe("a chat of the AI SDK on a channel", () => {
   it("shows reasoning, a tool call and a text in each tab, as one message in the end", async () => {
-    model.hold("text");
-    const first = open();
-    ask(first);
-    await first.sees("It is ");
+    const first = await openInText();
     // It comes late, and gets the answer from its first chunk.
     const second = open();
     await second.sees("It is ");
@@ -211,11 +224,8 @@ describe("a chat of the AI SDK on a channel", () => {
   });
 
   it("is finished by a page that was away while the answer ended and became one message", async () => {
-    model.hold("text");
     // It follows nobody: the stream alone has to have the rest.
-    const tab = open({ follows: false });
-    ask(tab);
-    await tab.sees("It is ");
+    const tab = await openInText({ follows: false });
     tab.client.disconnect();
     model.open("text");
     await Promise.all(producers);
@@ -256,10 +266,7 @@ describe("a chat of the AI SDK on a channel", () => {
 
 describe("stopping an answer", () => {
   it("vercel/ai #7665, #18458: stops the work, also after a reload, and shows all tabs what was said", async () => {
-    model.hold("text");
-    const tab = open();
-    ask(tab);
-    await tab.sees("It is ");
+    const tab = await openInText();
     tab.close();
     const [again, other] = [open(), open()];
     await again.sees("It is ");
@@ -291,10 +298,7 @@ describe("stopping an answer", () => {
   });
 
   it("a component that goes away stops nothing", async () => {
-    model.hold("text");
-    const tab = open();
-    ask(tab);
-    await tab.sees("It is ");
+    const tab = await openInText();
     // As useChat does it: the chat stops, and what follows it ends.
     void tab.chat.stop();
     tab.close();
@@ -357,12 +361,7 @@ describe("several messages", () => {
 
 describe("failures", () => {
   it("cloudflare/agents #1485: a producer that crashed goes on where the channel is, under the same ID", async () => {
-    model.hold("text");
-    const tab = open();
-    ask(tab);
-    await tab.sees("It is ");
-    kill();
-    const id = tab.chat.messages[1]?.id ?? "";
+    const { tab, id } = await openAbandoned();
     // The next one says the same from its beginning: the channel has that.
     model.open("text");
     produce(`chat:${chatId}`, id);
@@ -372,27 +371,19 @@ describe("failures", () => {
   });
 
   it("an answer that another producer says in other words begins anew in all tabs", async () => {
-    model.hold("text");
-    const [tab, other] = [open(), open()];
-    ask(tab);
-    await tab.sees("It is ");
+    const other = open();
+    const { tab, id } = await openAbandoned();
     await other.sees("It is ");
-    kill();
     model.open("text");
     model.words = ["The sun ", "shines."];
-    produce(`chat:${chatId}`, tab.chat.messages[1]?.id ?? "");
+    produce(`chat:${chatId}`, id);
     await expect.poll(() => tab.texts(), { interval: 20 }).toContain("shines.");
     await expectSame(2, tab, other);
     expectWhole(other.chat.messages.at(-1));
   });
 
   it("a producer may go on after what the one before it has said", async () => {
-    model.hold("text");
-    const tab = open();
-    ask(tab);
-    await tab.sees("It is ");
-    kill();
-    const id = tab.chat.messages[1]?.id ?? "";
+    const { tab, id } = await openAbandoned();
     const answer = await streamToChannel(
       backend,
       `chat:${chatId}`,
@@ -414,11 +405,7 @@ describe("failures", () => {
   });
 
   it("an answer whose producer is gone is stopped by the pages that wait for it", async () => {
-    model.hold("text");
-    const tab = open({ silentMs: 500 });
-    ask(tab);
-    await tab.sees("It is ");
-    kill();
+    const { tab } = await openAbandoned({ silentMs: 500 });
     await expectSame(2, tab);
     expect(tab.texts()).toMatch(/It is $/);
   });
@@ -450,19 +437,24 @@ describe("failures", () => {
   });
 
   it("an answer that is larger than one value is whole, in the middle and in the end", async () => {
-    model.hold("text");
     model.words = [
       "It ",
       "is ",
       ...Array.from({ length: 40 }, (_, nth) => `${nth}${"🌞".repeat(2_500)}`),
     ];
-    const tab = open();
-    ask(tab);
-    await tab.sees("It is ");
+    const tab = await openInText();
     model.open("text");
     await expectSame(2, tab, open());
     expectWhole(tab.chat.messages.at(-1));
     expect(tab.chat.error).toBeUndefined();
+    // Its log, which stayed, goes with it when another answer takes its place.
+    model.words = ["It rains."];
+    void tab.chat.regenerate();
+    await expect.poll(() => tab.texts(), { interval: 20 }).toContain("It rains.");
+    await expectSame(2, tab);
+    await Promise.all(producers);
+    const { entries } = await backend.map_read_state({ channel: `chat:${chatId}`, limit: -1 });
+    expect(entries).toHaveLength(2);
   });
 });
 

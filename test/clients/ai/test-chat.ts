@@ -33,7 +33,6 @@ export class Tab {
   readonly chat: PlainChat;
   readonly transport: DormouseChatTransport;
   readonly client: Centrifuge;
-  /** What the chat showed, each time that it has shown something. */
   readonly #unfollow: () => void;
 
   constructor({ chatId, websocketUrl, route, token, follows = true, silentMs }: TabOptions) {
@@ -58,10 +57,10 @@ export class Tab {
     this.#unfollow = follows ? this.transport.follow(chatId, followed) : () => undefined;
   }
 
-  /** All texts of a kind that the chat shows. */
-  texts(type: "text" | "reasoning" = "text"): string {
+  /** All texts that the chat shows, without reasoning. */
+  texts(): string {
     const parts = this.chat.messages.flatMap((message) => message.parts);
-    return parts.map((part) => (part.type === type && "text" in part ? part.text : "")).join("|");
+    return parts.map((part) => (part.type === "text" ? part.text : "")).join("|");
   }
 
   /** Waits until the chat shows something. */

@@ -163,6 +163,13 @@ describe("an application's server", () => {
       user_count: 1,
       subscription_count: 2,
     });
+    const response = await backend.triggerBatch([
+      { channel: newName(""), name: "silent", data: "1" },
+      { channel: name, name: "counted", data: "2", info: "user_count,subscription_count" },
+    ]);
+    expect(await response.json()).toEqual({
+      batch: [{}, { user_count: 1, subscription_count: 2 }],
+    });
     expect(await get(`/channels/${name}/users`)).toEqual({ users: [{ id: "7" }] });
     expect(
       await get("/channels", { filter_by_prefix: "presence-", info: "user_count" }),

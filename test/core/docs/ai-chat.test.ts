@@ -6,7 +6,7 @@ import { limits } from "../../../src/limits.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { codeBlocksOf } from "../../support/documented-code.ts";
 import { NodeSql } from "../../support/node-sql.ts";
-import { growingMap } from "../features/maps/growth/growing-map.ts";
+import { appendPieces, growingMap } from "../features/maps/growth/growing-map.ts";
 
 const source = readFileSync("examples/ai-chat/src/index.ts", "utf8");
 
@@ -27,13 +27,7 @@ function logged(appendWindowMs: number) {
   growing.channel.position(0);
   const before = sql.changes;
   const piece = linesOf([{ type: "text-delta", id: "txt-0", delta: " acorn".repeat(5) }]);
-  let windows = 0;
-  for (let number = 0; number < pieces; number++) {
-    growing.append(piece, { at: number * piece.length, final: number === pieces - 1 });
-    const top = growing.channel.top?.offset ?? 0;
-    growing.pass(100);
-    windows += (growing.channel.top?.offset ?? 0) - top;
-  }
+  const windows = appendPieces(growing, piece, pieces, 100);
   const alarms = Math.ceil(10_000 / limits.crashAlarmMs);
   return { rows: sql.changes - before + alarms, calls: pieces + windows + alarms };
 }

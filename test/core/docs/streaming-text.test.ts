@@ -4,7 +4,7 @@ import { prices } from "../../../cli/cost/prices.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { NodeSql } from "../../support/node-sql.ts";
 import { limits } from "../../../src/limits.ts";
-import { growingMap } from "../features/maps/growth/growing-map.ts";
+import { appendPieces, growingMap } from "../features/maps/growth/growing-map.ts";
 
 /** An answer of 20 seconds, at 40 tokens a second. */
 const tokens = 800;
@@ -41,15 +41,7 @@ function append(everyMs: number, appendWindowMs: number) {
   growing.channel.position(0);
   const before = sql.changes;
   const pieces = (seconds * 1_000) / everyMs;
-  const text = token.repeat(everyMs / tokenMs);
-  const top = () => growing.channel.top?.offset ?? 0;
-  let windows = 0;
-  for (let number = 1; number <= pieces; number++) {
-    growing.append(text, { at: (number - 1) * text.length, final: number === pieces });
-    const told = top();
-    for (let passedMs = 0; passedMs < everyMs; passedMs += tokenMs) growing.pass(tokenMs);
-    windows += top() - told;
-  }
+  const windows = appendPieces(growing, token.repeat(everyMs / tokenMs), pieces, everyMs);
   expect(growing.stored()).toBe(token.repeat(tokens));
   expect([deltas.value(), values.value()]).toEqual([growing.stored(), growing.stored()]);
   // While a window is open, an alarm covers a crash.

@@ -85,6 +85,31 @@ export function growingMap(sql: Sql, options: Partial<MapOptions> = {}): Growing
   return growing;
 }
 
+/** How exactly the ends of windows are met while {@link appendPieces} lets time pass, in ms. */
+const tickMs = 25;
+
+/**
+ * Appends a piece again and again, the last time as the end of the text, and lets time pass after each.
+ *
+ * @returns how many windows have ended with something to store
+ */
+export function appendPieces(
+  growing: GrowingMap,
+  piece: string,
+  pieces: number,
+  everyMs: number,
+): number {
+  const top = () => growing.channel.top?.offset ?? 0;
+  let windows = 0;
+  for (let number = 0; number < pieces; number++) {
+    growing.append(piece, { at: number * piece.length, final: number === pieces - 1 });
+    const before = top();
+    for (let passedMs = 0; passedMs < everyMs; passedMs += tickMs) growing.pass(tickMs);
+    windows += top() - before;
+  }
+  return windows;
+}
+
 function storedValue(map: ChannelMap): unknown {
   const data = map.entry(growingKey)?.data;
   return data === undefined ? undefined : JSON.parse(payloadJson(data));
