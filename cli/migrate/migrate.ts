@@ -99,8 +99,11 @@ interface Converted {
   readonly others: readonly string[];
 }
 
+function freshSecret(): string {
+  return randomBytes(32).toString("hex");
+}
+
 function convertNamed(named: Named, shell: Shell): Converted {
-  const freshSecret = () => randomBytes(32).toString("hex");
   const server = pusherServer(named, shell);
   if (server !== undefined)
     return {

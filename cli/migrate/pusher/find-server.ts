@@ -30,8 +30,8 @@ function readLaravel(given: Variables): FoundServer | undefined {
     return { from, value: given[from] ?? "" };
   });
   if (id === undefined || key === undefined || secret === undefined) return undefined;
-  const known = [id, key, secret].map(({ from }) => from);
-  const others = own.filter((name) => !known.includes(name));
+  const known = new Set([id, key, secret].map(({ from }) => from));
+  const others = own.filter((name) => !known.has(name));
   const app: FoundApp = {
     id,
     key,

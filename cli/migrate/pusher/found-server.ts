@@ -26,7 +26,7 @@ export interface FoundApp {
 }
 
 /** A value, and its name in the source. */
-export interface Named<Value> {
+interface Named<Value> {
   readonly from: string;
   readonly value: Value;
 }

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../../src/protocol/wire-value.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/protocol/wire-value.ts";
 import type { Variables } from "../compose/interpolation.ts";
 
 /** The array that a file of Laravel's configuration returns. */
@@ -23,8 +23,8 @@ export function readPhpArray(text: string, given: Variables): ReadArray | undefi
   if (begin === null) return undefined;
   const reader = new Reader(text.slice(begin.index + begin[0].length), given);
   const array = reader.value("");
-  return typeof array === "object" && array !== null && !Array.isArray(array)
-    ? { array: array as JsonObject, variables: reader.variables, unread: reader.unread }
+  return isJsonObject(array)
+    ? { array, variables: reader.variables, unread: reader.unread }
     : undefined;
 }
 
@@ -69,15 +69,16 @@ class Reader {
     if (this.#peek() !== "(") return undefined;
     this.#at++;
     if (word === "array") return this.#array(path, ")");
-    const words = Object.values(this.#array(path, ")"));
-    if (word === "env") return this.#variable(path, words);
-    if (word !== "explode" || typeof words[1] !== "string") return undefined;
-    return Object.fromEntries(words[1].split(String(words[0])).entries());
+    const [first, second = null] = Object.values(this.#array(path, ")"));
+    if (typeof first !== "string") return undefined;
+    if (word === "env") return this.#variable(path, first, second);
+    if (word !== "explode" || typeof second !== "string") return undefined;
+    return Object.fromEntries(second.split(first).entries());
   }
 
-  #variable(path: string, [name, otherwise = null]: readonly JsonValue[]): JsonValue {
-    const text = this.#given[String(name)];
-    this.variables.set(path, String(name));
+  #variable(path: string, name: string, otherwise: JsonValue): JsonValue {
+    const text = this.#given[name];
+    this.variables.set(path, name);
     if (text === undefined) return otherwise;
     const word = text.toLowerCase().replace(/^\((\w+)\)$/, "$1");
     return word in constants ? (constants[word] ?? null) : text;

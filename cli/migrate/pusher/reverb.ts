@@ -35,9 +35,15 @@ function readApp(app: JsonObject, nameOf: (key: string) => string): FoundApp {
   const members = textOf(app["accept_client_events_from"] ?? "members");
   const { allowed_origins: origins } = app;
   const hosts = origins !== undefined && isJsonObject(origins) ? origins : { 0: "*" };
-  const known = ["app_id", "key", "secret", "accept_client_events_from", "allowed_origins"];
+  const known = new Set([
+    "app_id",
+    "key",
+    "secret",
+    "accept_client_events_from",
+    "allowed_origins",
+  ]);
   const rows = Object.keys(app)
-    .filter((key) => !known.includes(key))
+    .filter((key) => !known.has(key))
     .map((key) => rowOf(key, nameOf(key)));
   return {
     id: textAt("app_id"),

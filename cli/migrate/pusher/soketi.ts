@@ -93,16 +93,17 @@ function readApp(
 ): FoundApp {
   const nameOf = (option: string) => names.get(option) ?? `${prefix}${option}`;
   const textAt = (option: string, otherwise: string) => {
-    const value = app[option];
-    return { from: nameOf(option), value: value === undefined ? otherwise : String(value) };
+    const { [option]: value = otherwise } = app;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return { from: nameOf(option), value: text };
   };
   const options = Object.entries(own).flatMap(([theirs, option]) => {
     const value = app[theirs];
     return value === undefined ? [] : [{ from: nameOf(theirs), option, value }];
   });
-  const known = ["id", "key", "secret", "enabled", ...Object.keys(own)];
+  const known = new Set(["id", "key", "secret", "enabled", ...Object.keys(own)]);
   const rows = Object.keys(app)
-    .filter((option) => !known.includes(option))
+    .filter((option) => !known.has(option))
     .map((option) => rowWithout(nameOf(option), "absent", reasons.bound));
   return {
     // soketi's own defaults.
