@@ -2,6 +2,7 @@ import { previousName, type Secrets } from "../../src/access/secrets.ts";
 import type { SignedReceiver } from "../../src/object/platform.ts";
 import { hexadecimal } from "./digest.ts";
 import type { WebhookSigner } from "./webhook-signature.ts";
+import { hexadecimalBytes } from "../../src/protocol/bytes.ts";
 
 /**
  * Finds out whether a text is signed with a secret, or with the one before it: HMAC-SHA256, which the platform compares in
@@ -17,7 +18,7 @@ export async function isSigned(
   signature: string,
 ): Promise<boolean> {
   if (!/^[\da-f]{64}$/i.test(signature)) return false;
-  const bytes = Uint8Array.from(signature.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+  const bytes = hexadecimalBytes(signature);
   const signed = new TextEncoder().encode(text);
   for (const name of [secret, previousName(secret)]) {
     const key = await keyOf(secrets, name);

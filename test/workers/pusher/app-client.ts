@@ -2,6 +2,7 @@ import { exports } from "cloudflare:workers";
 import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { channelText, requestText } from "../../../src/features/pusher/signed-text.ts";
 import { address } from "../support/api-request.ts";
+import { hmac } from "../support/sign-token.ts";
 import { TestSocket } from "../support/test-socket.ts";
 
 /** The application of these tests, and its secret. */
@@ -9,12 +10,7 @@ export const secret = "the secret of the shop, which nobody else knows";
 export const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
 
 /** Signs a text as the application's server does. */
-export async function sign(text: string, by = secret): Promise<string> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", encoder.encode(by), algorithm, false, ["sign"]);
-  return hexadecimal(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))));
-}
+export const sign = (text: string, by = secret) => hmac(text, by);
 
 /** A request of the application's server, of which the test may change what it signs. */
 export async function request(
