@@ -100,6 +100,9 @@ describe("the chunks of an answer", () => {
     expect(closingChunks(chunks, "stopped")).toEqual([
       { type: "text-end", id: "t" },
       { type: "tool-output-error", toolCallId: "two", errorText: "stopped", dynamic: true },
+      // Else a page would send the error as a tool's result, for the model to go on.
+      { type: "start-step" },
+      { type: "finish-step" },
     ]);
   });
 });
