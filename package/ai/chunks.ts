@@ -171,9 +171,10 @@ export function closingChunks(chunks: readonly Chunk[], why: string): readonly C
     else if ("toolCallId" in chunk && isResult(chunk))
       note(open, `tool ${chunk.toolCallId}`, false, chunk);
   const ends = [...open.values()];
-  if (new Waiting([...chunks, ...ends]).isOver)
-    ends.push({ type: "start-step" }, { type: "finish-step" });
-  return ends;
+  if (!new Waiting([...chunks, ...ends]).isOver) return ends;
+  // A step alone isn't shown: a page takes it over with the next chunk that changes the message.
+  const begin = chunks.filter(({ type }) => type === "start").slice(0, 1);
+  return [...ends, { type: "start-step" }, { type: "finish-step" }, ...begin];
 }
 
 function note(open: Map<string, Chunk>, part: string, isOpen: boolean, end: Chunk): void {

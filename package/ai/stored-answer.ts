@@ -116,7 +116,7 @@ export async function goOn(
 }
 
 /** Whether all of an answer is in its entry: it is finished, and has no log. */
-export function isOneValue({ answer, chunks, logged }: AnswerEntry): boolean {
+function isOneValue({ answer, chunks, logged }: AnswerEntry): boolean {
   return answer !== "running" && chunks !== undefined && logged === undefined;
 }
 

@@ -22,8 +22,12 @@ export class AskingModel {
   readonly orders: string[] = [];
   /** What the model says before it says what came of its calls. */
   opening = "So: ";
-  /** Where the model waits in the middle of a tool's input, or of its text, until the test lets it go on. */
-  readonly waits = { input: Promise.resolve(), text: Promise.resolve() };
+  /** Where the model waits in the middle of a tool's input, of an order or of its text, until the test lets it go on. */
+  readonly waits = {
+    input: Promise.resolve(),
+    order: Promise.resolve(),
+    text: Promise.resolve(),
+  };
 
   async answer(messages: UIMessage[], abortSignal: AbortSignal): Promise<ReadableStream<Chunk>> {
     const model = new MockLanguageModelV4({
@@ -40,8 +44,9 @@ export class AskingModel {
     const inputSchema = jsonSchema<{ what: string }>({ type: "object" });
     const order = tool({
       inputSchema,
-      execute: ({ what }) => {
+      execute: async ({ what }) => {
         this.orders.push(what);
+        await this.waits.order;
         return { ordered: what };
       },
     });

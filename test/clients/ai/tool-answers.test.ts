@@ -257,6 +257,29 @@ describe("an answer that goes on with a tool's result", () => {
     ]);
   });
 
+  it("is stopped for all while the tool runs, and no page takes that for the tool's result", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    model.waits.order = promise;
+    const [tab, other] = [open(), open()];
+    ask(tab, "order");
+    await shows(tab, "approval-requested");
+    decide(tab, true);
+    await expect.poll(() => model.orders, { timeout: 30_000 }).toEqual(["ice"]);
+    await other.sees("approval-responded");
+    await other.chat.stop();
+    expect(await Promise.all(producers)).toEqual(["done", "stopped"]);
+    resolve();
+    for (const one of [tab, other]) await shows(one, "output-error");
+    ask(tab, "place");
+    await expect.poll(() => other.chat.messages, { timeout: 30_000 }).toHaveLength(4);
+    expect(posted.map(({ trigger }) => trigger)).toEqual([
+      "submit-message",
+      "submit-message",
+      "stop-message",
+      "submit-message",
+    ]);
+  });
+
   it("may be as large as an answer", async () => {
     model.opening = "🌞".repeat(70_000);
     const [tab, other] = [openAt("Lisbon"), open()];
