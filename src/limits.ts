@@ -274,7 +274,7 @@ export const limits = {
    * are answered 111 (rule B4).
    */
   requestAnswerMs: 30_000,
-  /** Channels that a gateway keeps its cursor of after their last subscriber has left, 1 KiB each (rule L9). */
+  /** Channels that a gateway keeps its cursor of after their last subscriber has left, up to 1 KiB each (rule L9). */
   restingChannelsMax: 1_000,
   /**
    * Entries, and their bytes, that a channel keeps for the gateways that haven't taken them: the slowest gateway may be

@@ -154,6 +154,11 @@ export function refusedRequest(detail: string): Refused {
   return { outcome: "refused", error: errorCodes.badRequest, detail };
 }
 
+/** Refuses with error 108 what the channel's namespace doesn't have. */
+export function refusedFeature(detail: string): Refused {
+  return { outcome: "refused", error: errorCodes.notAvailable, detail };
+}
+
 /** Prefixes the detail with the place of the fault, such as `commands[3]`. */
 export function malformedAt(place: string, { detail }: Malformed): Malformed {
   return { outcome: "malformed", detail: `${place}: ${detail}` };
@@ -174,6 +179,19 @@ export function entriesOf(command: ApiCommand): readonly Entry[] {
 /** The method of a command, as it is named in a request. */
 export function methodOf(command: ApiCommand): GivenName {
   return command.form === "single" ? command.method : "broadcast";
+}
+
+/** Refuses an idempotency key that is too long, with error 107; undefined if it can be one, or is empty. */
+export function refusedIdempotencyKey(idempotencyKey: string): Refused | undefined {
+  const { idempotencyKeyBytesMax } = limits;
+  return utf8Fits(idempotencyKey, idempotencyKeyBytesMax)
+    ? undefined
+    : overLimit("idempotency_key", idempotencyKeyBytesMax);
+}
+
+/** Refuses a request with error 107, because a field is too long. */
+export function overLimit(field: string, bytesMax: number): Refused {
+  return refusedRequest(`${field} exceeds ${bytesMax} bytes`);
 }
 
 /** Refuses a key of a map or of a shared poll that nothing can have, with error 107; undefined if it can be one. */

@@ -5,7 +5,10 @@ import {
   type ParsedCommand,
   singleCommand,
   type Malformed,
+  overLimit,
   type Refused,
+  refusedFeature,
+  refusedIdempotencyKey,
   refusedRequest,
 } from "./command.ts";
 import {
@@ -29,7 +32,6 @@ import { limits } from "../limits.ts";
 import type { PublicationRequest } from "../contract/channel-call.ts";
 import { resolveChannel } from "../channel/channel-name.ts";
 import { acceptsData } from "../channel/publication-request.ts";
-import { errorCodes } from "../protocol/codes.ts";
 import { memberUint64 } from "../protocol/json/fields.ts";
 import { memberText } from "../protocol/json/text.ts";
 import {
@@ -70,8 +72,7 @@ function refusedCondition(
 ): Refused | undefined {
   if (skipHistory) return refusedRequest("if_offset and skip_history exclude each other");
   if (historySize > 0 && historyTtlMs > 0) return undefined;
-  const detail = "if_offset requires a channel with history";
-  return { outcome: "refused", error: errorCodes.notAvailable, detail };
+  return refusedFeature("if_offset requires a channel with history");
 }
 
 /** A `publish` request, without `data` and `version`, which are read from the text. */
@@ -191,9 +192,8 @@ export function parsePublication(
   if (!utf8Fits(JSON.stringify(tags), limits.tagsBytesMax)) {
     return overLimit("tags", limits.tagsBytesMax);
   }
-  if (!utf8Fits(fields.idempotency_key, limits.idempotencyKeyBytesMax)) {
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
-  }
+  const refused = refusedIdempotencyKey(fields.idempotency_key);
+  if (refused !== undefined) return refused;
   if (!utf8Fits(fields.version_epoch, limits.versionEpochBytesMax)) {
     return overLimit("version_epoch", limits.versionEpochBytesMax);
   }
@@ -250,9 +250,4 @@ export function formatProblem({ publicationDataFormat }: ChannelOptions): string
   return publicationDataFormat === ""
     ? "data is required"
     : `data must be ${publicationDataFormat === "json" ? "JSON" : "a JSON object"} in the channel's namespace`;
-}
-
-/** Refuses a request with error 107, because a field is too long. */
-export function overLimit(field: string, bytesMax: number): Refused {
-  return refusedRequest(`${field} exceeds ${bytesMax} bytes`);
 }

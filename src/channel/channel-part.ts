@@ -30,8 +30,8 @@ export interface ChannelPart {
    */
   carryOut?(operation: ChannelOperation, nowMs: number, roomBytes: number): PartOutcome | undefined;
   /**
-   * Decides on an operation before anything else does, and has it carried out, as it is or changed. Undefined where it decides
-   * on none; one part of a channel does at most.
+   * Decides on an operation before any other part sees it, and has it carried out, as it is or changed. Undefined where the part
+   * decides on none; at most one part of a channel decides.
    *
    * @param next carries an operation out; to be called once at most
    */

@@ -50,7 +50,7 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly parts: readonly ChannelPart[];
   /** The part that says when the channel can be read; undefined if that is always. */
   readonly gate: ChannelPart | undefined;
-  /** What decides on operations before they are carried out; undefined if nothing does. */
+  /** The decision of a part on operations before they are carried out; undefined if no part decides. */
   readonly decide: ChannelPart["decide"];
   readonly #publications: ChannelSetup["publications"];
   readonly #counts: ChannelCounts | undefined;

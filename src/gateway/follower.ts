@@ -51,20 +51,17 @@ export class Follower {
   /** What the channel's object knows of {@link occupied}; undefined while there was no onlooker here. */
   #toldOccupied: boolean | undefined;
 
-  constructor(channel: string, gateway: FollowerGateway<Follower>) {
+  /** @param cursor how far the gateway is, if the channel's object still counts on it (rule L9) */
+  constructor(channel: string, gateway: FollowerGateway<Follower>, cursor?: Cursor) {
     this.channel = channel;
     this.#gateway = gateway;
+    this.#cursor = cursor;
     this.#subscribers = new LocalSubscribers(channel, gateway.client, gateway.hubSetup?.(channel));
   }
 
   /** Whether there are neither subscribers nor pending subscribes. */
   get idle(): boolean {
     return this.#subscribers.hub.size === 0 && !this.#subscribing;
-  }
-
-  /** Whether it is known how far the gateway is, and nothing is being read. */
-  get isCurrent(): boolean {
-    return this.#cursor !== undefined && !this.#catchingUp && !this.#reading;
   }
 
   /** Whether {@link settle} has something to do. */
@@ -100,6 +97,11 @@ export class Follower {
   /** How far the gateway is; undefined while that is unknown. */
   get cursor(): Cursor | undefined {
     return this.#cursor;
+  }
+
+  /** The same, unless something is being read, which may move it. */
+  get cursorAtRest(): Cursor | undefined {
+    return this.#catchingUp || this.#reading ? undefined : this.#cursor;
   }
 
   /** How many subscribes haven't been answered. */

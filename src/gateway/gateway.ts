@@ -15,6 +15,7 @@ import { errorCodes } from "../protocol/codes.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { ChannelsQuery } from "../contract/listing.ts";
+import type { Cursor } from "../contract/session-snapshot.ts";
 import { ChannelListing } from "./channel-listing.ts";
 import { Follower } from "./follower.ts";
 import type { GatewaySetup } from "./gateway-setup.ts";
@@ -35,8 +36,8 @@ import { ReplayBudget } from "./replay-buffer.ts";
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
-  /** Those without subscribers, whose channels' objects still count on this gateway; the oldest first. */
-  readonly #resting = new Map<string, Follower>();
+  /** How far it was in channels without subscribers whose objects still count on this gateway; the oldest first. */
+  readonly #resting = new Map<string, Cursor>();
   readonly #channelClients = new Map<string, ChannelClient>();
   /** Clients of overloaded channels, which wait until they may send the next call. */
   readonly #backingOff = new Set<ChannelClient>();
@@ -254,9 +255,11 @@ export class Gateway implements Channels {
       done(reply);
       return;
     }
+    const { instance, sequence } = after;
     follower.awaitPublication({
       subscription,
-      ...after,
+      instance,
+      sequence,
       dueAtMs: nowMs + limits.objectAnswerMs,
       done: () => done(reply),
     });
@@ -333,8 +336,8 @@ export class Gateway implements Channels {
   #follower({ channel, onlooks }: Subscription): Follower {
     const followed = this.#followers.get(channel);
     // The channel's object is told in the request to follow whether only onlookers are here.
-    const rested = onlooks ? undefined : this.#resting.get(channel);
-    const follower = followed ?? rested ?? new Follower(channel, this.#forFollowers);
+    const cursor = onlooks ? undefined : this.#resting.get(channel);
+    const follower = followed ?? new Follower(channel, this.#forFollowers, cursor);
     if (onlooks) this.#onlooked.add(follower);
     if (followed !== undefined) return followed;
     this.#resting.delete(channel);
@@ -372,10 +375,9 @@ export class Gateway implements Channels {
     return found.outcome === "resolved" ? found.options : undefined;
   }
 
-  /** Keeps a follower that nobody needs, for the next subscriber, which then needs no call to the channel's object. */
-  #rest(follower: Follower): void {
-    follower.dropReplayBuffer();
-    this.#resting.set(follower.channel, follower);
+  /** Keeps how far the gateway is, for the next subscriber, which then needs no call to the channel's object. */
+  #rest(channel: string, cursor: Cursor): void {
+    this.#resting.set(channel, cursor);
     const [oldest = ""] = this.#resting.keys();
     if (this.#resting.size > limits.restingChannelsMax) this.#resting.delete(oldest);
   }
@@ -394,7 +396,8 @@ export class Gateway implements Channels {
       const isAwaited = options && this.parts.some((part) => part.awaitsEnd?.(options) === true);
       if (this.#setup.awaitsEnd?.(channel) === true || isAwaited === true)
         this.ask(channel, { method: "check" }, ignoreReply);
-      else if (!wasOnlooked && follower.isCurrent) this.#rest(follower);
+      else if (!wasOnlooked && follower.cursorAtRest !== undefined)
+        this.#rest(channel, follower.cursorAtRest);
       return;
     }
     if (follower.unsettled) this.#unsettled.add(follower);

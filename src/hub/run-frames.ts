@@ -49,24 +49,34 @@ export class RunFrames {
     this.#pushes = pushes;
     this.#messagesIn = messagesIn;
     this.#selectedBytesMax = selectedBytesMax;
-    this.#hasPieces = pushes.some(({ type }) => type === "piece");
-    this.#hasPublications = this.#hasPieces || pushes.some(({ type }) => type === "publication");
-    this.#outgrown = outgrownIn(pushes);
-    this.#windowed = pushes.flatMap((push, index) => ("late" in push ? [index] : []));
-    this.#hasJoinLeave = pushes.some(({ type }) => type === "join" || type === "leave");
-    this.#excepted = exceptedIn(pushes);
+    let [hasPieces, hasPublications, hasJoinLeave, hasGrown] = [false, false, false, false];
+    let excepted: Set<string> | undefined;
+    const windowed: number[] = [];
+    for (const [index, push] of pushes.entries()) {
+      if (push.type === "publication") {
+        const { grown, except } = push.publication;
+        hasPublications = true;
+        hasGrown ||= grown !== undefined;
+        if (except !== undefined) (excepted ??= new Set()).add(except);
+      } else if (push.type === "piece") hasPieces = true;
+      else hasJoinLeave = true;
+      if ("late" in push) windowed.push(index);
+    }
+    this.#hasPieces = hasPieces;
+    this.#hasPublications = hasPieces || hasPublications;
+    this.#hasJoinLeave = hasJoinLeave;
+    this.#outgrown = hasGrown ? outgrownIn(pushes) : noIndexes;
+    this.#excepted = excepted;
+    this.#windowed = windowed;
     this.#whole = new FrameCache((codec) => codec.joinFrame(messagesIn(codec)));
   }
 
   /** The frame for one subscriber; undefined when there is nothing for it. */
   frameFor(subscriber: Subscriber): Message | undefined {
-    if (this.#excepted?.has(uuidOfClient(subscriber.info.client)) === true)
-      return this.#selectedFrame(
-        subscriber,
-        subscriber.filter,
-        !this.#hasJoinLeave || subscriber.hearsJoinLeave,
-        uuidOfClient(subscriber.info.client),
-      );
+    if (this.#excepted !== undefined) {
+      const uuid = uuidOfClient(subscriber.info.client);
+      if (this.#excepted.has(uuid)) return this.#runWithout(uuid)?.frameFor(subscriber);
+    }
     const deltas = subscriber.delta && this.#hasPublications && this.#deltasFor(subscriber);
     if (deltas instanceof DeltaFrames) return deltas.frameFor(subscriber);
     const hearsAll = !this.#hasJoinLeave || subscriber.hearsJoinLeave;
@@ -79,12 +89,10 @@ export class RunFrames {
     subscriber: Subscriber,
     filter: TagsFilter | undefined,
     hearsAll: boolean,
-    uuid = "",
   ): Message | undefined {
-    const key = `${hearsAll ? "all" : "publications"} ${uuid} ${filter?.text ?? ""}`;
+    const key = `${hearsAll ? "all" : "publications"} ${filter?.text ?? ""}`;
     this.#selected ??= new Map();
-    const selected =
-      this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll, uuid);
+    const selected = this.#selected.get(key) ?? this.#select(this.#selected, key, filter, hearsAll);
     switch (selected.outcome) {
       case "nothing":
         return undefined;
@@ -101,7 +109,6 @@ export class RunFrames {
     key: string,
     filter: TagsFilter | undefined,
     hearsAll: boolean,
-    uuid: string,
   ): SelectedFrames {
     // Thousands of subscribers may have as many filters, whose frames together would take too much memory.
     if (this.#selectedBytes > this.#selectedBytesMax) {
@@ -111,7 +118,9 @@ export class RunFrames {
     const indexes: number[] = [];
     for (const [index, push] of this.#pushes.entries()) {
       if (push.type === "piece" || this.#outgrown.has(index)) continue;
-      if (isHeard(push, filter, hearsAll, uuid)) indexes.push(index);
+      const isHeard =
+        push.type === "publication" ? (filter?.matches(push.publication.tags) ?? true) : hearsAll;
+      if (isHeard) indexes.push(index);
     }
     const sameKey = indexes.join();
     const same = known.get(sameKey);
@@ -133,6 +142,18 @@ export class RunFrames {
       return frame;
     });
     return { outcome: "some", frames };
+  }
+
+  /** The pushes that the connection of this UUID gets, a run for it alone; undefined if it gets none. */
+  #runWithout(uuid: string): RunFrames | undefined {
+    const isKept = this.#pushes.map(
+      (push) => push.type !== "publication" || push.publication.except !== uuid,
+    );
+    const pushes = this.#pushes.filter((_, index) => isKept[index]);
+    if (pushes.length === 0) return undefined;
+    const messagesIn = (codec: Codec): readonly Message[] =>
+      this.#messagesIn(codec).filter((_, index) => isKept[index]);
+    return new RunFrames(pushes, messagesIn, this.#selectedBytesMax);
   }
 
   /** Undefined where none of the publications is for the subscriber. */
@@ -166,10 +187,6 @@ export class RunFrames {
  * first publication of a stream isn't among them: it alone carries the epoch to clients (docs/protocol.md 2.6).
  */
 function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
-  const hasGrown = pushes.some(
-    (push) => push.type === "publication" && push.publication.grown !== undefined,
-  );
-  if (!hasGrown) return noIndexes;
   const later = new Set<string>();
   const outgrown = new Set<number>();
   for (const [index, push] of [...pushes.entries()].toReversed()) {
@@ -184,33 +201,6 @@ function outgrownIn(pushes: readonly ChannelPush[]): ReadonlySet<number> {
 }
 
 const noIndexes: ReadonlySet<number> = new Set();
-
-/** The connections that don't get some of the pushes, by their UUIDs; undefined if there are none. */
-function exceptedIn(pushes: readonly ChannelPush[]): ReadonlySet<string> | undefined {
-  let excepted: Set<string> | undefined;
-  for (const push of pushes) {
-    if (push.type !== "publication" || push.publication.except === undefined) continue;
-    excepted ??= new Set();
-    excepted.add(push.publication.except);
-  }
-  return excepted;
-}
-
-/**
- * Whether a push is for subscribers with this filter, or for the connection of this UUID.
- *
- * @param hearsAll they get joins and leaves
- */
-function isHeard(
-  push: ChannelPush,
-  filter: TagsFilter | undefined,
-  hearsAll: boolean,
-  uuid: string,
-): boolean {
-  if (push.type !== "publication") return hearsAll;
-  const { tags, except } = push.publication;
-  return except !== undefined && except === uuid ? false : (filter?.matches(tags) ?? true);
-}
 
 /** The frames with the pushes that are selected for a subscriber. */
 type SelectedFrames =

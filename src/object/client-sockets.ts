@@ -420,8 +420,9 @@ export type Accepted =
   | { readonly outcome: Exclude<SocketRoom, "room"> | "too-large" };
 
 /**
- * Whether {@link UnconnectedSockets} bounds the socket of a session, as {@link isBounded} says of a handover. A closed session without claims counts as never connected: it doesn't say, and
- * only where clients connect without a token it may have been.
+ * Whether {@link UnconnectedSockets} bounds the socket of a session, as {@link isBounded} says of a handover. A closed
+ * session without claims counts as never connected: it doesn't say, and only where clients connect without a token it may
+ * have been.
  */
 function mayBeUnconnected({ phase, claims, secret }: SessionSnapshot): boolean {
   return phase !== "connected" && claims === undefined && secret === undefined;

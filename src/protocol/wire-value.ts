@@ -48,6 +48,11 @@ export function jsonValue(valid: string): JsonValue {
   return value;
 }
 
+/** Whether a value is a whole number that isn't negative, such as an offset or a version. */
+export function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
 /** `Array.isArray` for a type with read-only arrays, which the built-in one doesn't narrow to. */
 export function isJsonArray(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);

@@ -13,6 +13,7 @@ import type { ClientInfo } from "../protocol/publication.ts";
 import { callerOf, findChannel } from "./grant.ts";
 import { type May, mayCall, mayPublish, mayReadHistory, maySeePresence } from "./may.ts";
 import { uuidOfClient } from "../contract/object-names.ts";
+import { traced } from "../contract/traceparent.ts";
 import { acceptsData, plainPublication } from "../channel/publication-request.ts";
 import type { HookTarget } from "../config/config.ts";
 import { errorCodes, disconnectCodes } from "../protocol/codes.ts";
@@ -82,16 +83,10 @@ export function asksBeforePublish(session: CommandSession, channel: string): boo
   return type?.asksBeforePublish?.(options) ?? options.publishHook !== undefined;
 }
 
-function publishTo(
-  { session, id, request: { channel }, nowMs, done }: RunningCommand<PublishRequest>,
-  request: PublicationRequest,
-): void {
-  const subscription = session.subscriptions.get(channel);
-  const info = subscription?.info ?? clientInfo(session.identity);
-  const { traceparent } = session.identity;
-  const traced = traceparent === undefined ? request : { ...request, traceparent };
-  const operation = { method: "publish", request: traced, info } as const;
-  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+function publishTo(command: RunningCommand<PublishRequest>, request: PublicationRequest): void {
+  const { id, done } = command;
+  const operation = (info: ClientInfo) => ({ method: "publish", request, info }) as const;
+  requestTraced(command, command.request.channel, operation, (reply) => {
     if (reply.outcome === "published") done({ outcome: "reply", reply: { id, method: "publish" } });
     else done(failWith(errorOf(reply)));
   });
@@ -255,13 +250,16 @@ function refusedSend(session: CommandSession, decision: Decision): Decision {
   return silent;
 }
 
+/** The command of a client, whichever it is. */
+type AskingCommand = Pick<RunningCommand<unknown>, "session" | "nowMs">;
+
 /**
  * Has a channel carry an operation out for the client of a command.
  *
  * @param operationOf takes the client as the channel shows it: with the info of its subscription, if it has one
  */
 export function requestAsClient(
-  { session, nowMs }: Pick<RunningCommand<RpcRequest>, "session" | "nowMs">,
+  { session, nowMs }: AskingCommand,
   channel: string,
   operationOf: (info: ClientInfo) => ClientOperation,
   done: (reply: OperationReply) => void,
@@ -270,6 +268,26 @@ export function requestAsClient(
   const operation = operationOf(subscription?.info ?? clientInfo(session.identity));
   session.context.channels.request(channel, operation, subscription, nowMs, done);
 }
+
+/** The same for an operation that belongs to the trace that the client names, if it names one (rule X1). */
+export function requestTraced(
+  command: AskingCommand,
+  channel: string,
+  operationOf: (info: ClientInfo) => TracedOperation,
+  done: (reply: OperationReply) => void,
+): void {
+  const { traceparent } = command.session.identity;
+  const operation = (info: ClientInfo): ClientOperation => {
+    const own = operationOf(info);
+    return traceparent === undefined ? own : traced(own, traceparent);
+  };
+  requestAsClient(command, channel, operation, done);
+}
+
+type TracedOperation = Extract<
+  ClientOperation,
+  { readonly request: { readonly traceparent?: string } }
+>;
 
 /** Answers a call of a client by what its channel has replied. */
 export function answerRpc({ id, done }: RunningCommand<RpcRequest>, reply: OperationReply): void {

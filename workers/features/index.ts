@@ -8,6 +8,7 @@ import type { HonoBase } from "hono/hono-base";
 import type { AppEnv } from "../http/app-env.ts";
 import { jsonBody } from "../http/body.ts";
 import { onlyMethods, onlyUpgrade } from "../http/middleware.ts";
+import type { UpgradeBounds } from "../http/websocket.ts";
 import {
   consoleCall,
   consoleConnect,
@@ -37,12 +38,12 @@ import { measure, showMetrics } from "./metrics/metrics.ts";
 /** They see all requests that the Worker is configured for. */
 export const middleware: readonly MiddlewareHandler<AppEnv>[] = [measure];
 
-/** Adds the routes of features. */
-export function addFeatures(app: HonoBase<AppEnv>): void {
+/** Adds the routes of features. @param bounds of the upgrades of all endpoints together */
+export function addFeatures(app: HonoBase<AppEnv>, bounds: UpgradeBounds): void {
   app.all("/api/events", onlyMethods("POST"), jsonBody, events);
   app.get("/metrics", showMetrics);
   addConsole(app);
-  addPusher(app);
+  addPusher(app, bounds);
 }
 
 /** Adds the operator's console (section N). */

@@ -60,7 +60,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
-  addFeatures(app);
+  addFeatures(app, bounds);
   app.get("/health", respondHealthy);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);

@@ -24,19 +24,26 @@ export function webSocket(
   { door, withoutToken }: UpgradeBounds,
 ): Handler<AppEnv> {
   const handOver = handOverWebSocket(endpoint, direction, withoutToken);
-  return async (context, next) => {
-    const visit = await door.enter();
-    if (visit === undefined) {
-      context.set("refusal", { rule: "F14", reason: tooManyArrive });
-      return respondBusy(busyRetrySeconds());
-    }
-    context.set("waitsForBackend", () => door.leave(visit));
-    try {
-      return await handOver(context, next);
-    } finally {
-      door.leave(visit);
-    }
-  };
+  return (context) => throughDoor(context, door, () => handOver(context));
+}
+
+/** Carries out an upgrade once this isolate has room for it (rule F14). */
+export async function throughDoor(
+  context: Context<AppEnv>,
+  door: Door,
+  upgrade: () => Promise<Response>,
+): Promise<Response> {
+  const visit = await door.enter();
+  if (visit === undefined) {
+    context.set("refusal", { rule: "F14", reason: tooManyArrive });
+    return respondBusy(busyRetrySeconds());
+  }
+  context.set("waitsForBackend", () => door.leave(visit));
+  try {
+    return await upgrade();
+  } finally {
+    door.leave(visit);
+  }
 }
 
 /** The bounds of the upgrades of all endpoints together. */
@@ -50,7 +57,7 @@ function handOverWebSocket(
   endpoint: Endpoint,
   direction: "bidirectional" | "unidirectional",
   withoutToken: AddressRate,
-): Handler<AppEnv> {
+): (context: Context<AppEnv>) => Promise<Response> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;

@@ -1,4 +1,5 @@
 import { previousName, type Secrets } from "../../src/access/secrets.ts";
+import { hexadecimalBytes } from "../../src/protocol/bytes.ts";
 
 /**
  * Finds out whether a text is signed with a secret, or with the one before it: HMAC-SHA256, which the platform compares in
@@ -14,7 +15,7 @@ export async function isSigned(
   signature: string,
 ): Promise<boolean> {
   if (!/^[\da-f]{64}$/i.test(signature)) return false;
-  const bytes = Uint8Array.from(signature.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+  const bytes = hexadecimalBytes(signature);
   const signed = new TextEncoder().encode(text);
   for (const name of [secret, previousName(secret)]) {
     const key = await keyOf(secrets, name);
@@ -32,7 +33,7 @@ function keyOf(secrets: Secrets, name: string): Promise<CryptoKey> | undefined {
   const bytes = new TextEncoder().encode(value);
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key =
-    known.get(name) ?? crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
+    known.get(name) ?? crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
   known.set(name, key);
   return key;
 }

@@ -1,5 +1,6 @@
 import type { ChannelPart, PartedChannel, PartOutcome } from "../../channel/channel-part.ts";
 import { plainPublication, entryOf, livePublication } from "../../channel/publication-request.ts";
+import type { StoredPublication } from "../../channel/history-table.ts";
 import type { ChannelOptions } from "../../config/config.ts";
 import type {
   ChannelOperation,
@@ -54,23 +55,24 @@ export class ChannelChanges implements ChannelPart {
     if (first !== undefined)
       return { outcome: "unchanged", reason: "idempotency", version: 0, ...first };
     if (epoch !== "" && epoch !== top?.epoch) return { outcome: "unrecoverable-position" };
-    const found = channel.stored.find(offset, nowMs);
-    const { publication } = found ?? {};
-    const tags = publication?.tags ?? {};
-    const version = versionOf(tags);
-    const unchanged = (reason: ChangeSuppression, known = version): ChangeOutcome => ({
+    const unchanged = (reason: ChangeSuppression, version: number): ChangeOutcome => ({
       outcome: "unchanged",
       reason,
-      version: known,
+      version,
       ...(top && { position: top }),
     });
-    if (publication === undefined) return unchanged("not_found", 0);
-    if (!this.#mayChange(operation, publication, found?.timeMs ?? 0, nowMs))
+    const found = channel.stored.find(offset, nowMs);
+    if (found === undefined) return unchanged("not_found", 0);
+    const { publication } = found;
+    if (!this.#mayChange(operation, found, nowMs))
       return { outcome: "failed", error: errorCodes.permissionDenied };
+    const { tags = {} } = publication;
+    const version = versionOf(tags);
     if (isChangeTagged(tags)) return unchanged("is_change", 0);
-    if (isGoneTagged(tags)) return unchanged("deleted");
-    if (ifVersion !== undefined && ifVersion !== version) return unchanged("version_mismatch");
-    const position = this.#carryOut(operation, publication, version + 1, nowMs);
+    if (isGoneTagged(tags)) return unchanged("deleted", version);
+    if (ifVersion !== undefined && ifVersion !== version)
+      return unchanged("version_mismatch", version);
+    const position = this.#publish(operation, publication, version + 1, nowMs);
     if (position === undefined) return { outcome: "too-many-keys" };
     return { outcome: "changed", version: version + 1, position };
   }
@@ -78,8 +80,7 @@ export class ChannelChanges implements ChannelPart {
   /** Whether it is a publication of the client's user, and not too old, where the client may change no others (rule ED13). */
   #mayChange(
     { request, info }: ChangeOperation,
-    { info: author }: Publication,
-    timeMs: number,
+    { publication: { info: author }, timeMs }: StoredPublication,
     nowMs: number,
   ): boolean {
     if (request.ownOnly !== true) return true;
@@ -94,7 +95,7 @@ export class ChannelChanges implements ChannelPart {
    *
    * @returns undefined if nothing was done, because a key would have no room (rule I4)
    */
-  #carryOut(
+  #publish(
     operation: ChangeOperation,
     { offset, tags: tagsBefore, info: author }: Publication,
     version: number,
@@ -192,7 +193,7 @@ type ChangeOutcome =
   | FailedReply
   | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
 
-/** What the answer says. */
+/** The outcome of a change that is answered with a result. */
 type Changed =
   | { readonly outcome: "changed"; readonly position: StreamPosition; readonly version: number }
   | {

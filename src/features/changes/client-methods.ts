@@ -1,12 +1,12 @@
 import { acceptsData } from "../../channel/publication-request.ts";
 import { type Config, everyOptions } from "../../config/config.ts";
-import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
+import { isCount } from "../../protocol/wire-value.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
-import { answerRpc, requestAsClient } from "../../session/commands.ts";
+import { answerRpc, requestTraced } from "../../session/commands.ts";
 import { failWith, refuse, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import {
@@ -19,7 +19,7 @@ import {
 import type { ChangeOperation, ChangeRequest } from "./change-call.ts";
 import { nothingIn } from "./channel-changes.ts";
 import { mayChange } from "./may.ts";
-import { isReason } from "./methods.ts";
+import { refusedReason } from "./methods.ts";
 
 /** Makes the methods by which clients change publications (rule ED13). */
 function newMethods(): ClientMethods {
@@ -103,12 +103,7 @@ function call(
   channel: string,
   operationOf: (info: ClientInfo) => ChangeOperation & { readonly info: ClientInfo },
 ): void {
-  const { traceparent } = command.session.identity;
-  const operation = (info: ClientInfo) => {
-    const own = operationOf(info);
-    return traceparent === undefined ? own : traced(own, traceparent);
-  };
-  requestAsClient(command, channel, operation, (reply) => answerRpc(command, reply));
+  requestTraced(command, channel, operationOf, (reply) => answerRpc(command, reply));
 }
 
 /** A call of a client. */
@@ -127,17 +122,13 @@ function parseChange(payload: Payload | undefined, isUpdate: boolean): ParsedCha
   if (params === undefined || text === undefined) return undefined;
   const { channel, offset, epoch = "", reason = "", if_version: ifVersion } = params;
   if (typeof channel !== "string" || typeof epoch !== "string") return undefined;
-  if (typeof reason !== "string" || !isReason(reason)) return undefined;
-  if (!isWhole(offset) || offset === 0) return undefined;
-  if (ifVersion !== undefined && !isWhole(ifVersion)) return undefined;
+  if (typeof reason !== "string" || refusedReason(reason) !== undefined) return undefined;
+  if (!isCount(offset) || offset === 0) return undefined;
+  if (ifVersion !== undefined && !isCount(ifVersion)) return undefined;
   // The data stays as its publisher wrote it (rule W2).
   const data = isUpdate ? memberText(text, "data") : undefined;
   if (isUpdate && data === undefined) return undefined;
   const condition = ifVersion !== undefined && { ifVersion };
   const request = { offset, epoch, idempotencyKey: "", ...condition };
   return { channel, request, data, reason };
-}
-
-function isWhole(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,6 +1,14 @@
 import type { Operation } from "../../access/operations.ts";
-import { type Entry, type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
-import { formatProblem, overLimit, parsePublication, takesEmpty } from "../../api/publish.ts";
+import {
+  type Entry,
+  overLimit,
+  type ParsedEntry,
+  type Refused,
+  refusedFeature,
+  refusedIdempotencyKey,
+  refusedRequest,
+} from "../../api/command.ts";
+import { formatProblem, parsePublication, takesEmpty } from "../../api/publish.ts";
 import {
   checkChannel,
   flagField,
@@ -13,9 +21,7 @@ import {
 } from "../../api/shape.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../config/config.ts";
-import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import type { ChangeRequest } from "./change-call.ts";
 import { changeLimits } from "./limits.ts";
 
@@ -32,35 +38,28 @@ function updateEntry(fields: Shaped<typeof updateShape>, asked: MethodRequest): 
   if (!acceptsData(options, data)) return refusedRequest(formatProblem(options));
   const hasTags = fields.tags !== undefined && fields.tags !== null;
   const update = { ...request, data, ...(hasTags && { tags }), delta: fields.delta };
-  const command = { method: "update_publication", request: update } as const;
-  return { outcome: "call", channel: fields.channel, command: { ...command, ...keyOf(asked) } };
+  const { key } = asked.caller;
+  const command = { method: "update_publication", request: update, key: key.name } as const;
+  return { outcome: "call", channel: fields.channel, command };
 }
 
 function deleteEntry(fields: Shaped<typeof deleteShape>, asked: MethodRequest): Entry {
   const checked = checkChanged(fields, asked);
   if (checked.outcome === "refused") return checked;
-  const { reason } = fields;
+  const { channel, reason } = fields;
   const refused = refusedReason(reason);
   if (refused !== undefined) return refused;
   const request = { ...checked.request, reason };
-  const command = { method: "delete_publication", request } as const;
-  return { outcome: "call", channel: fields.channel, command: { ...command, ...keyOf(asked) } };
+  const { key } = asked.caller;
+  const command = { method: "delete_publication", request, key: key.name } as const;
+  return { outcome: "call", channel, command };
 }
 
-/** Whether a deletion may have this reason. */
-export function isReason(reason: string): boolean {
-  return refusedReason(reason) === undefined;
-}
-
-/** Refuses a reason that is too long, or that can't be a tag. */
-function refusedReason(reason: string): Refused | undefined {
+/** Refuses a reason of a deletion that is too long, or that can't be a tag; undefined if it can be one. */
+export function refusedReason(reason: string): Refused | undefined {
   if (!reason.isWellFormed()) return refusedRequest("reason has half of a surrogate pair");
   const { reasonBytesMax } = changeLimits;
   return utf8Fits(reason, reasonBytesMax) ? undefined : overLimit("reason", reasonBytesMax);
-}
-
-function keyOf({ caller: { key } }: MethodRequest): { readonly key: string } {
-  return { key: key.name };
 }
 
 /** The fields of a change that say which publication is meant. */
@@ -88,13 +87,11 @@ function checkChanged(fields: ChangeFields, asked: MethodRequest): CheckedChange
   const { options } = checked;
   if (options.subscriptionType !== "stream")
     return refusedRequest("the channel's namespace is not one of streams: its keys are changed");
-  if (options.changes === undefined) {
-    const detail = "the channel's namespace has no allow_change";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
-  }
+  if (options.changes === undefined)
+    return refusedFeature("the channel's namespace has no allow_change");
   if (typeof offset !== "number" || offset === 0) return refusedRequest("offset is required");
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const refused = refusedIdempotencyKey(idempotencyKey);
+  if (refused !== undefined) return refused;
   const condition = typeof ifVersion === "number" && { ifVersion };
   return {
     outcome: "change",

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload } from "../../protocol/payload.ts";
-import { isJsonArray, type JsonObject, type JsonValue } from "../../protocol/wire-value.ts";
+import { isCount, isJsonArray, type JsonObject } from "../../protocol/wire-value.ts";
 import { failWith, refuse, type RefusedCommand, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import type { KnownChannel } from "../../channel/channel-name.ts";
@@ -189,7 +189,7 @@ interface ParsedMark {
 
 function parseMark({ channel, offset, epoch = "" }: JsonObject): ParsedMark | undefined {
   if (typeof channel !== "string" || typeof epoch !== "string") return undefined;
-  return isOffset(offset) ? { channel, offset, epoch } : undefined;
+  return isCount(offset) ? { channel, offset, epoch } : undefined;
 }
 
 function parseCount({
@@ -198,11 +198,7 @@ function parseCount({
   cursor = "",
 }: JsonObject): { channel: string; offset: number; cursor: string } | undefined {
   if (typeof channel !== "string" || typeof cursor !== "string") return undefined;
-  return isOffset(offset) && cursor.isWellFormed() ? { channel, offset, cursor } : undefined;
-}
-
-function isOffset(value: JsonValue | undefined): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+  return isCount(offset) && cursor.isWellFormed() ? { channel, offset, cursor } : undefined;
 }
 
 function parseChannels(data: Payload | undefined): readonly string[] | undefined {

@@ -103,11 +103,11 @@ export const cursors = {
     const clientMethods = cursorMethodsOf(config);
     return clientMethods && { ofSessions: { clientMethods } };
   },
-  ofChannel: (channel, { sql }, { client }) => {
+  ofChannel: (channel, setup, { client }) => {
     const { cursors: options } = channel.options;
     if (options === undefined) return [noCursors];
-    const kept = new KeptUsers(sql);
-    const notices = noticesOf(channel, options, sql, kept, client.pingIntervalMs);
+    const kept = new KeptUsers(setup.sql);
+    const notices = noticesOf(channel, options, setup, kept, client.pingIntervalMs);
     return [
       new ChannelCursors(channel, options, kept, notices),
       options.audience === "none" ? noAudience : new ChannelAudience(channel, kept, notices),

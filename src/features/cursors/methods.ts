@@ -1,11 +1,17 @@
 import type { Operation } from "../../access/operations.ts";
-import { type ParsedEntry, type Refused, refusedRequest } from "../../api/command.ts";
+import {
+  type ParsedEntry,
+  type Refused,
+  refusedFeature,
+  refusedRequest,
+} from "../../api/command.ts";
 import {
   checkAllChannels,
   checkChannel,
   type MethodRequest,
   objectOf,
   optionalOffsetField,
+  refusedFor,
   refusedUser,
   type Shaped,
   shapes,
@@ -14,7 +20,6 @@ import {
   uint32Field,
 } from "../../api/shape.ts";
 import { pageOf } from "../../api/question.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import type { CursorOptions } from "./config.ts";
 import { cursorLimits } from "./limits.ts";
 
@@ -87,13 +92,8 @@ export function checkCursors(channel: string, request: MethodRequest): Checked {
   if (checked.outcome === "refused") return checked;
   const { cursors } = checked.options;
   return cursors === undefined
-    ? refusedFeature("the channel's namespace has no cursors.enabled", channel)
+    ? refusedFor(channel, refusedFeature("the channel's namespace has no cursors.enabled"))
     : { outcome: "cursors", options: cursors };
-}
-
-/** Refuses what the channel's namespace doesn't have. */
-export function refusedFeature(detail: string, channel: string): Refused {
-  return { outcome: "refused", error: errorCodes.notAvailable, detail, channel };
 }
 
 /** The shapes of all requests of the feature. */

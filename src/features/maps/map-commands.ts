@@ -11,10 +11,10 @@ import {
   type MapRemoveRequest,
   plainMapPublish,
 } from "./map-call.ts";
-import { traced } from "../../contract/traceparent.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { type PublishRequest, subscriptionTypes } from "../../protocol/command.ts";
 import { emptyPayload, type Payload } from "../../protocol/payload.ts";
+import type { ClientInfo } from "../../protocol/publication.ts";
 import { badRequest, failWith, refuse, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import { clientsMapOf, mayRemoveKey, maySetKey } from "./may.ts";
@@ -25,7 +25,7 @@ import {
   type SubscriptionType,
 } from "../../session/ports.ts";
 import type { SubscriptionPart } from "../../session/channels.ts";
-import { clientInfo } from "../../session/subscription.ts";
+import { requestTraced } from "../../session/commands.ts";
 import { beginMapFlow, continueMapFlow, lostFlow } from "./map-subscribe.ts";
 
 declare module "../../session/ports.ts" {
@@ -94,20 +94,14 @@ function plainRemove(key: string): MapChange {
 }
 
 /** @param own its key may be empty: the client gave none, and no backend did either */
-function change(
-  { session, id, request: { channel }, nowMs, done }: RunningCommand<PublishRequest>,
-  own: MapChange,
-): void {
+function change(command: RunningCommand<PublishRequest>, own: MapChange): void {
+  const { id, done } = command;
   if (own.request.key === "") {
     done(badRequest);
     return;
   }
-  const subscription = session.subscriptions.get(channel);
-  const info = subscription?.info ?? clientInfo(session.identity);
-  const { traceparent } = session.identity;
-  const named = traceparent === undefined ? own : traced(own, traceparent);
-  const operation = { ...named, info };
-  session.context.channels.request(channel, operation, subscription, nowMs, (reply) => {
+  const operation = (info: ClientInfo) => ({ ...own, info });
+  requestTraced(command, command.request.channel, operation, (reply) => {
     if (reply.outcome === "published") done({ outcome: "reply", reply: { id, method: "publish" } });
     else {
       const error = errorOf(reply);

@@ -6,21 +6,22 @@ import type { MapOperation, MapPublishRequest } from "./map-call.ts";
 import { appendFields, parseAppend } from "./growth/append-request.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { payloadLength, type Payload } from "../../protocol/payload.ts";
 import type { StreamPosition } from "../../protocol/publication.ts";
 import {
   type Call,
   type ParsedEntry,
+  overLimit,
   type Refused,
+  refusedFeature,
+  refusedIdempotencyKey,
   refusedRequest,
   refusedKey,
   refusedKeyText,
 } from "../../api/command.ts";
 import {
   formatProblem,
-  overLimit,
   parseBase64Payload,
   parsePublication,
   parseVersion,
@@ -101,10 +102,8 @@ function removeEntry(fields: Shaped<typeof mapRemoveShape>, asked: MethodRequest
   const { channel, key, idempotency_key: idempotencyKey } = fields;
   const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
-  const refused = refusedKey(key);
+  const refused = refusedKey(key) ?? refusedIdempotencyKey(idempotencyKey);
   if (refused !== undefined) return refused;
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
   const request = { key, idempotencyKey, ...ifOffsetOf(fields) };
   return mapCall(channel, { method: "map_remove", request, key: asked.caller.key.name });
 }
@@ -150,10 +149,8 @@ function readStreamEntry(
   const { channel, since_offset, since_epoch, limit, reverse } = fields;
   const checked = checkMap(channel, asked);
   if (checked.outcome === "refused") return checked;
-  if (checked.map.mode === "ephemeral") {
-    const detail = "the channel is an ephemeral map, which keeps no stream";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail };
-  }
+  if (checked.map.mode === "ephemeral")
+    return refusedFeature("the channel is an ephemeral map, which keeps no stream");
   const since = positionOf(since_offset, since_epoch);
   const request = { limit, reverse, ...(since && { since }) };
   const refused = refusedQuery(request, "since_offset");

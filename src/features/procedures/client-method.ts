@@ -1,6 +1,5 @@
 import { errorOf } from "../../contract/channel-call.ts";
 import { type Config, everyOptions } from "../../config/config.ts";
-import { traced } from "../../contract/traceparent.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import { errorCodes } from "../../protocol/codes.ts";
@@ -8,10 +7,11 @@ import type { RpcRequest } from "../../protocol/command.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
-import { requestAsClient } from "../../session/commands.ts";
+import { requestTraced } from "../../session/commands.ts";
 import { failWith, refuse, refuseByOptions, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import type { ClientMethods, RunningCommand, TurnTo } from "../../session/ports.ts";
+import { rejectionCodeMin } from "./failure.ts";
 import { procedureLimits } from "./limits.ts";
 import { mayCallProcedures } from "./may.ts";
 import type { ProcedureRequest } from "./procedure-call.ts";
@@ -44,12 +44,9 @@ function call(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
   if (!may.allowed) done(refuse(may));
   else if (!turnTo(channel)) done(failWith(errorCodes.tooManyRequests));
   else {
-    const { traceparent } = session.identity;
-    const operation = (info: ClientInfo) => {
-      const own = { method: "call", request, info, asMethod: true } as const;
-      return traceparent === undefined ? own : traced(own, traceparent);
-    };
-    requestAsClient(command, channel, operation, (reply) => {
+    const operation = (info: ClientInfo) =>
+      ({ method: "call", request, info, asMethod: true }) as const;
+    requestTraced(command, channel, operation, (reply) => {
       if (reply.outcome === "answered") {
         const { data } = reply;
         done({ outcome: "reply", reply: { id, method: "rpc", data }, after: channel });
@@ -58,14 +55,14 @@ function call(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
       const error = errorOf(reply);
       const { code } = error;
       const reason = `rejected by ${request.procedure}: ${code}`;
-      const isOwn = code >= errorCodes.internal.code + ownCodes;
-      done(isOwn ? refuseWith(error, "PC2", reason) : refuseByOptions(error, "PC3", failure(code)));
+      done(
+        code >= rejectionCodeMin
+          ? refuseWith(error, "PC2", reason)
+          : refuseByOptions(error, "PC3", failure(code)),
+      );
     });
   }
 }
-
-/** Codes of the server itself are smaller than 100 plus this. */
-const ownCodes = 900;
 
 function failure(code: number): string {
   switch (code) {

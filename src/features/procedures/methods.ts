@@ -1,6 +1,11 @@
 import type { Operation } from "../../access/operations.ts";
-import { type ParsedEntry, refusedRequest } from "../../api/command.ts";
-import { overLimit } from "../../api/publish.ts";
+import {
+  overLimit,
+  type ParsedEntry,
+  refusedFeature,
+  refusedIdempotencyKey,
+  refusedRequest,
+} from "../../api/command.ts";
 import {
   checkChannel,
   type MethodRequest,
@@ -8,9 +13,7 @@ import {
   type Shaped,
   textField,
 } from "../../api/shape.ts";
-import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { procedureLimits } from "./limits.ts";
 
@@ -20,16 +23,13 @@ function callEntry(fields: Shaped<typeof callShape>, asked: MethodRequest): Pars
   const checked = checkChannel(channel, asked);
   if (checked.outcome === "refused") return checked;
   if (procedure === "") return refusedRequest("procedure is required");
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const refused = refusedIdempotencyKey(idempotencyKey);
+  if (refused !== undefined) return refused;
   const args = memberText(asked.params, "args");
   if (args !== undefined && !utf8Fits(args, procedureLimits.argsBytesMax))
     return overLimit("args", procedureLimits.argsBytesMax);
-  const { code } = checked.options;
-  if (code === undefined) {
-    const detail = "the namespace of the channel has no code";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail };
-  }
+  if (checked.options.code === undefined)
+    return refusedFeature("the namespace of the channel has no code");
   const request = { procedure, ...(args !== undefined && { data: args }), idempotencyKey };
   const command = { method: "call", request, key: asked.caller.key.name } as const;
   return { outcome: "call", channel, command };

@@ -2,7 +2,7 @@ import type { ChannelConfig } from "../../config/config.ts";
 import type { PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 
-/** What a channel is, which its name says. */
+/** The kind of a channel, which follows from its name. */
 export interface ChannelKind {
   /** user: the channel of a user's events. */
   readonly access: "public" | "private" | "presence" | "user";

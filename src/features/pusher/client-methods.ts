@@ -1,18 +1,18 @@
 import { parsePayloadObject } from "../../protocol/payload.ts";
-import { memberText, trustedJsonText } from "../../protocol/json/text.ts";
+import { trustedJsonText } from "../../protocol/json/text.ts";
 import type { Config } from "../../config/config.ts";
 import { disconnectCodes, errorCodes } from "../../protocol/codes.ts";
 import type { Verifier } from "../../object/platform.ts";
 import { refuseWith, silent } from "../../session/decision.ts";
 import type { ClientMethod, ClientMethods, RunningCommand } from "../../session/ports.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
-import { isUserId } from "./channel-names.ts";
-import { appOf } from "./dialect.ts";
-import { idText } from "./presence-member.ts";
+import { appOf } from "./config.ts";
+import { anonymous } from "./dialect.ts";
+import { namedUser } from "./presence-member.ts";
 import { parseAuth, signinText } from "./signed-text.ts";
 import { socketIdOf } from "./socket-id.ts";
 
-/** What clients ask beside the commands of the server's own protocol. */
+/** The methods of clients for which the server's own protocol has no command: a ping in any bytes, and the sign-in. */
 export function pusherMethods(config: Config, verifier: Pick<Verifier, "signed">): ClientMethods {
   const plain = { readsOf: () => 0, bySend: false };
   const ping: ClientMethod = {
@@ -59,7 +59,7 @@ function signIn(
       refuse(isSigned ? "the user_data has no id" : `the signature doesn't match ${app.secret}`);
       return;
     }
-    const { claims = { user: "", expireAtSeconds: 0 } } = session.identity;
+    const { claims = anonymous } = session.identity;
     session.change({ claims: { ...claims, ...user } });
     for (const subscription of session.subscriptions.all) subscription.updateInfo(session.identity);
     session.accepted(nowMs);
@@ -74,9 +74,8 @@ function signIn(
 
 /** The claims of the user whose data an application's server has signed; undefined if it has no ID. */
 function userOf(text: string) {
-  const parsed = parsePayloadObject(trustedJsonText(text));
-  const id = idText(parsed?.["id"]);
-  if (id === undefined || !isUserId(id)) return undefined;
-  const info = memberText(text, "user_info");
-  return { user: id, ...(info === undefined ? {} : { info }) };
+  const named = namedUser(text, "id");
+  if (named === undefined) return undefined;
+  const { id: user, info } = named;
+  return { user, ...(info === undefined ? {} : { info }) };
 }

@@ -19,16 +19,16 @@ import { memberOf } from "./presence-member.ts";
 import { socketIdOf } from "./socket-id.ts";
 
 /**
- * The Pusher protocol, version 7, for the clients of one application (src/features/pusher/README.md). Its commands have no numbers: a
- * client knows by the channel what an answer is about.
+ * The Pusher protocol, version 7, for the clients of one application (src/features/pusher/README.md). Its commands have no
+ * numbers: a client knows by the channel which subscription an answer is about.
  */
 export class PusherCodec implements Codec {
   readonly name = "json";
   readonly deltaForm = "text";
-  readonly ping = '{"event":"pusher:ping","data":{}}';
+  readonly ping = pingFrame;
   readonly #app: PusherApp;
   readonly #channels: ChannelConfig;
-  /** What the names of the application's channels begin with. */
+  /** The namespace of the application's channels, and the boundary: their names begin with it. */
   readonly #prefix: string;
 
   constructor(app: PusherApp, channels: ChannelConfig) {
@@ -53,14 +53,14 @@ export class PusherCodec implements Codec {
       case "connect": {
         const { client, pingSeconds } = reply.result;
         const data = `{"socket_id":"${socketIdOf(client)}","activity_timeout":${pingSeconds}}`;
-        return `{"event":"pusher:connection_established","data":${JSON.stringify(data)}}`;
+        return frameOf("pusher:connection_established", undefined, JSON.stringify(data));
       }
       case "subscribe":
         return this.#encodeSubscribed(reply.channel ?? "", reply.result);
       case "rpc":
         return reply.data === undefined
           ? pongFrame
-          : `{"event":"pusher:signin_success","data":${payloadJson(reply.data)}}`;
+          : frameOf("pusher:signin_success", undefined, payloadJson(reply.data));
       case "unsubscribe":
       case "publish":
       case "presence":
@@ -134,7 +134,7 @@ export class PusherCodec implements Codec {
     return { method: "publish", id, request };
   }
 
-  /** @param token what came with it, which the dialect verifies */
+  /** @param token the data of the frame, which the dialect verifies */
   #subscribe(name: string, token: string): Command {
     const isCache = kindOf(name)?.cache === true;
     const request = {
@@ -169,7 +169,7 @@ export class PusherCodec implements Codec {
     const [newest] = publications;
     const then =
       newest === undefined
-        ? `{"event":"pusher:cache_miss","channel":${JSON.stringify(name)},"data":"{}"}`
+        ? frameOf("pusher:cache_miss", name, '"{}"')
         : this.#encodeEvent(channel, newest);
     return `${succeeded}\n${then}`;
   }
@@ -182,15 +182,13 @@ export class PusherCodec implements Codec {
     const shown = isClients ? payloadJson(data) : JSON.stringify(textOfPayload(data));
     const member = isClients && kindOf(name)?.access === "presence" ? memberOf(info) : undefined;
     const user = member === undefined ? "" : `,"user_id":${JSON.stringify(member)}`;
-    const where = `"event":${JSON.stringify(event)},"channel":${JSON.stringify(name)}`;
-    return `{${where},"data":${shown}${user}}`;
+    return frameOf(event, name, shown, user);
   }
 
   #encodeMember(event: string, channel: string, data: string | undefined): Message {
     const name = nameOf(channel, this.#prefix);
     if (data === undefined || kindOf(name)?.access !== "presence") return "";
-    const shown = `"channel":${JSON.stringify(name)},"data":${JSON.stringify(data)}`;
-    return `{"event":"pusher_internal:${event}",${shown}}`;
+    return frameOf(`pusher_internal:${event}`, name, JSON.stringify(data));
   }
 
   #encodeError({ error, to }: Extract<Reply, { readonly error: object }>): Message {
@@ -214,14 +212,16 @@ export class PusherCodec implements Codec {
   }
 
   #encodeRefused(channel: string, type: string, error: string, status: number): Message {
-    const name = JSON.stringify(nameOf(channel, this.#prefix));
-    const data = JSON.stringify({ type, error, status });
-    return `{"event":"pusher:subscription_error","channel":${name},"data":${data}}`;
+    const name = nameOf(channel, this.#prefix);
+    return frameOf("pusher:subscription_error", name, JSON.stringify({ type, error, status }));
   }
 }
 
 /** No client sees the number of a command. */
 const id = 1;
+
+/** A ping of either side. A client's in other bytes is answered by its object, and not by the platform. */
+export const pingFrame = '{"event":"pusher:ping","data":{}}';
 
 /** The answer to a ping, in the same bytes whoever answers it. */
 export const pongFrame = '{"event":"pusher:pong","data":{}}';
@@ -251,15 +251,24 @@ function connectOf(data: JsonObject): Command {
 
 /** The success of a subscription. @param data a text, which the client reads as JSON */
 export function subscribedFrame(name: string, data: string): string {
-  const shown = `"channel":${JSON.stringify(name)},"data":${JSON.stringify(data)}`;
-  return `{"event":"pusher_internal:subscription_succeeded",${shown}}`;
+  return frameOf("pusher_internal:subscription_succeeded", name, JSON.stringify(data));
 }
 
 /** An error. @param code undefined for null */
 export function errorFrame(code: number | undefined, message: string, channel?: string): string {
+  return frameOf("pusher:error", channel, JSON.stringify({ code: code ?? null, message }));
+}
+
+/**
+ * A frame of the server.
+ *
+ * @param channel undefined for a frame about the connection
+ * @param data    JSON
+ * @param more    further members in JSON, each after a comma
+ */
+function frameOf(event: string, channel: string | undefined, data: string, more = ""): string {
   const where = channel === undefined ? "" : `,"channel":${JSON.stringify(channel)}`;
-  const data = JSON.stringify({ code: code ?? null, message });
-  return `{"event":"pusher:error"${where},"data":${data}}`;
+  return `{"event":${JSON.stringify(event)}${where},"data":${data}${more}}`;
 }
 
 /** The data of a client's frame: an object, or the text of one. */

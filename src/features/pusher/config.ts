@@ -92,6 +92,11 @@ export function checkPusher({ pusher, channel }: Config, root: Section): void {
   }
 }
 
+/** The application of that ID; undefined if the configuration hasn't one. */
+export function appOf({ pusher }: Config, id: string | undefined): PusherApp | undefined {
+  return pusher?.apps.find((app) => app.id === id);
+}
+
 /** The secrets of the applications. */
 export function appSecrets({ pusher }: Config): readonly SecretUse[] {
   return (pusher?.apps ?? []).flatMap(({ secret }) => secretPair(secret, "application"));

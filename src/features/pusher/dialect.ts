@@ -1,8 +1,8 @@
 import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
 import type { Config } from "../../config/config.ts";
-import { pongFrame, errorFrame, PusherCodec, subscribedFrame } from "./codec.ts";
+import { errorFrame, pingFrame, pongFrame, PusherCodec, subscribedFrame } from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
-import type { DisconnectCode } from "../../protocol/codes.ts";
+import { type DisconnectCode, disconnectCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 import { type JsonText, parseJsonObject } from "../../protocol/json/text.ts";
 import type { Verifier } from "../../object/platform.ts";
@@ -10,8 +10,7 @@ import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/di
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
-import { closeCodeOf } from "./close-codes.ts";
-import type { PusherApp } from "./config.ts";
+import { appOf, type PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 import type { MemberLists } from "./member-lists.ts";
 import { infoOf, memberInfo, presenceData } from "./presence-member.ts";
@@ -21,7 +20,7 @@ import { socketIdOf } from "./socket-id.ts";
 
 /** The Pusher protocol on the sessions of one gateway (rules PU1 to PU9). The kind of a client is its application's ID. */
 export class PusherDialect implements Dialect {
-  readonly keepalive = { request: '{"event":"pusher:ping","data":{}}', answer: pongFrame };
+  readonly keepalive = { request: pingFrame, answer: pongFrame };
   readonly #setup: DialectSetup;
   readonly #codecs = new Map<string, PusherCodec>();
 
@@ -67,7 +66,7 @@ export class PusherDialect implements Dialect {
       case "send":
       case "ping":
       case "pong":
-        // No frame stands for the most of them, and the others bring nothing.
+        // Most of them have no frame, and the others bring nothing that has to be verified.
         done({});
     }
   }
@@ -160,28 +159,50 @@ export class PusherDialect implements Dialect {
   }
 }
 
+/**
+ * The code of the Pusher protocol with which a connection is closed. A client acts by its range: 4000 to 4099, it doesn't
+ * come back; 4100 to 4199, it comes back after a while; 4200 to 4299, at once.
+ */
+export function closeCodeOf({ code, reason }: DisconnectCode): DisconnectCode {
+  return { code: code >= 4000 ? code : ownCode(code), reason };
+}
+
+function ownCode(code: number): number {
+  switch (code) {
+    case disconnectCodes.connectionLimit.code:
+      return 4004;
+    case disconnectCodes.tooManyRequests.code:
+    case disconnectCodes.messageSizeLimit.code:
+    case disconnectCodes.internalServerError.code:
+      return 4100;
+    case disconnectCodes.noPong.code:
+      return 4201;
+    case disconnectCodes.stale.code:
+      return 4202;
+    default:
+      // Clients of the server's own protocol don't come back after these.
+      return code >= 3500 ? 4009 : 4200;
+  }
+}
+
 /** After so many ms without a message a client pings, as at pusher.com. */
 export const activityMs = 120_000;
 
-/** The object as the dialect sees it. */
+/** The parts of the object that the dialect needs. */
 interface DialectSetup {
   readonly config: Config;
   readonly verifier: Pick<Verifier, "signed">;
   readonly members: MemberLists;
 }
 
-/** The application of that ID; undefined if the configuration hasn't one. */
-export function appOf({ pusher }: Config, id: string | undefined): PusherApp | undefined {
-  return pusher?.apps.find((app) => app.id === id);
-}
-
-/** Who a client is on a presence channel: as the token says, or as it has signed in. */
+/** The member that a client is on a presence channel: the one of the token, or the user who has signed in. */
 function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
   if (data !== undefined) return memberInfo(data);
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
 }
 
-const anonymous = { user: "", expireAtSeconds: 0 };
+/** The claims of a client that has not signed in. */
+export const anonymous = { user: "", expireAtSeconds: 0 };
 
 /** Members are listed, and announced; a new one gets the others' changes once it has the list. */
 const asMember = { presence: true, joinLeave: true } as const;

@@ -6,7 +6,7 @@ import type { Subscription } from "../../session/subscription.ts";
 import { memberOf } from "./presence-member.ts";
 
 /**
- * Who is on the presence channels of a gateway (rule PU6): each user once, however many connections the user has. Nothing
+ * The members of the presence channels of a gateway (rule PU6): each user once, however many connections the user has. Nothing
  * is stored. A list begins with a census of the channel, and then follows the joins and leaves of connections, which come
  * in order and each once. A gateway that has hibernated makes a census when the next of them comes.
  */
@@ -33,20 +33,18 @@ export class MemberLists {
   }
 
   /** The list for a new subscriber, once it has the subscriber itself; after a while in any case. */
-  listFor(session: DialectSession, { channel, info }: Subscription, done: Listed): void {
+  listFor(
+    { context }: WaitingSession,
+    { channel, info }: Pick<Subscription, "channel" | "info">,
+    done: Listed,
+  ): void {
     const list = this.#lists.get(channel);
     if (list === undefined) {
       done(new Map());
       return;
     }
-    let isDone = false;
-    const once: Listed = (members) => {
-      if (isDone) return;
-      isDone = true;
-      done(members);
-    };
-    list.await(info, once);
-    session.context.later?.(waitMs, () => list.giveUp(info, once));
+    list.await(info, done);
+    context.later?.(waitMs, () => list.giveUp(info, done));
   }
 
   /** Forgets the lists of channels without subscribers here. */
@@ -57,8 +55,13 @@ export class MemberLists {
   }
 }
 
+/** The part of a subscriber's session by which its wait ends. */
+interface WaitingSession {
+  readonly context: Pick<DialectSession["context"], "later">;
+}
+
 interface MemberPorts {
-  /** Finds out who is present on a channel, on all of its objects; undefined if that failed. */
+  /** Lists the connections on a channel, on all of its objects; undefined if that failed. */
   readonly census: (
     channel: string,
     done: (clients: readonly ClientInfo[] | undefined) => void,
@@ -67,7 +70,7 @@ interface MemberPorts {
   readonly isFollowed: (channel: string) => boolean;
 }
 
-/** Takes users with what others get of them. */
+/** Takes the members: the IDs of users, with the info that others get. */
 type Listed = (members: ReadonlyMap<string, JsonText>) => void;
 
 /** The members of one channel. */
@@ -80,7 +83,7 @@ class MemberList {
   readonly #users = new Map<string, number>();
   readonly #waiting = new Map<string, Listed>();
   #state: "unknown" | "asking" | "known" = "unknown";
-  /** What came before the census was answered. */
+  /** The joins and leaves that came before the census was answered. */
   #early: { readonly type: "join" | "leave"; readonly info: ClientInfo }[] = [];
 
   constructor(
@@ -105,8 +108,9 @@ class MemberList {
     this.#ask();
   }
 
-  /** The subscriber's own join hasn't come in time: the list goes without. */
+  /** Gives a subscriber that still waits the list without its own join, which hasn't come in time. */
   giveUp(info: ClientInfo, done: Listed): void {
+    if (this.#waiting.get(info.client) !== done) return;
     this.#waiting.delete(info.client);
     const user = memberOf(info);
     const own: [string, JsonText][] =

@@ -15,10 +15,23 @@ import { isUserId } from "./channel-names.ts";
  * @returns undefined if the text names no user
  */
 export function memberInfo(data: string): JsonText | undefined {
+  const named = namedUser(data, "user_id");
+  return named && infoOf(named.id, named.info);
+}
+
+/**
+ * The user that a signed text names; undefined if it names none.
+ *
+ * @param field the member with the user's ID
+ */
+export function namedUser(
+  data: string,
+  field: "id" | "user_id",
+): { readonly id: string; readonly info: JsonText | undefined } | undefined {
   const parsed = parseJsonObject(data);
-  const id = idText(parsed?.fields["user_id"]);
+  const id = idText(parsed?.fields[field]);
   if (parsed === undefined || id === undefined || !isUserId(id)) return undefined;
-  return infoOf(id, memberText(parsed.text, "user_info"));
+  return { id, info: memberText(parsed.text, "user_info") };
 }
 
 /** The same for a user who has signed in. */
@@ -34,7 +47,7 @@ export function memberOf({ chanInfo }: Pick<ClientInfo, "chanInfo">): string | u
 }
 
 /** Servers give numbers, too; clients compare texts. */
-export function idText(id: JsonValue | undefined): string | undefined {
+function idText(id: JsonValue | undefined): string | undefined {
   if (typeof id === "number") return String(id);
   return typeof id === "string" ? id : undefined;
 }

@@ -17,8 +17,3 @@ export function uuidOfSocket(socketId: string): string | undefined {
   if (digits.length !== 32) return undefined;
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
-
-/** Whether a text has the form of such an ID. */
-export function isSocketId(text: string): boolean {
-  return /^\d+\.\d+$/.test(text);
-}

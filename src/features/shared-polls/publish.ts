@@ -1,12 +1,16 @@
 import type { Operation } from "../../access/operations.ts";
 import { limits } from "../../limits.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
-import { errorCodes } from "../../protocol/codes.ts";
 import { acceptsData } from "../../channel/publication-request.ts";
-import { type ParsedEntry, refusedRequest, refusedKey } from "../../api/command.ts";
+import {
+  overLimit,
+  type ParsedEntry,
+  refusedFeature,
+  refusedKey,
+  refusedRequest,
+} from "../../api/command.ts";
 import {
   formatProblem,
-  overLimit,
   parsePublication,
   parseVersion,
   takesEmpty,
@@ -38,10 +42,8 @@ function pollPublishEntry(
   const { sharedPoll } = checked.options;
   if (sharedPoll === undefined)
     return refusedRequest("the channel's namespace is not one of shared polls");
-  if (!sharedPoll.publishEnabled) {
-    const detail = "shared_poll.publish_enabled is off in the channel's namespace";
-    return { outcome: "refused", error: errorCodes.notAvailable, detail };
-  }
+  if (!sharedPoll.publishEnabled)
+    return refusedFeature("shared_poll.publish_enabled is off in the channel's namespace");
   const refused = refusedKey(key);
   if (refused !== undefined) return refused;
   if (version === 0n) return refusedRequest("version is required");

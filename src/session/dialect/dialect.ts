@@ -21,11 +21,11 @@ export interface Dialect {
    * pushes. It is the same for all clients of one kind, because the fan-out encodes once for each codec.
    */
   codecOf(kind: string): Codec;
-  /** What the platform answers in the object's place: an object has one automatic answer (rule K3). */
+  /** The texts by which the platform answers pings in the object's place: an object has one automatic answer (rule K3). */
   readonly keepalive: KeepaliveTexts;
   /**
-   * Verifies what a command brings in place of a token, and decides whether it may publish. It calls back at once, or in an
-   * event of its own.
+   * Verifies the data that a command brings in place of a token, and decides whether it may publish. It calls back at once, or in
+   * an event of its own.
    */
   verify(session: DialectSession, command: Command, done: (verdicts: Verdicts) => void): void;
   /** The code with which a connection is closed that ends with one of this protocol's, and a message before the close. */
@@ -50,11 +50,11 @@ export interface DialectSession {
   send(message: Message): void;
 }
 
-/** What verifying a command has come to. */
+/** The result of verifying a command. */
 export interface Verdicts {
   readonly connection?: ConnectionVerdict;
   readonly subscription?: SubscriptionVerdict;
-  /** Whether the command may publish, where a dialect decides on it in the namespace's place. */
+  /** Whether the command may publish, where the dialect decides in the namespace's place. */
   readonly mayPublish?: May;
 }
 

@@ -5,7 +5,7 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import type { RelayReply } from "../../../src/contract/relay-request.ts";
 import { json } from "../api/channel-config.ts";
-import { at, entry, publication, said } from "./support/followed-channel.ts";
+import { at, entry, following, publication, said } from "./support/followed-channel.ts";
 import { batch, GatewayFixture } from "./support/gateway-fixture.ts";
 import type { RecordingSubscription } from "./support/recording-subscription.ts";
 
@@ -131,6 +131,18 @@ describe("a gateway", () => {
     expect(fixture.port.calls).toEqual(["follow"]);
     fixture.take("news", [said("1")]);
     expect(subscriber.received).toEqual(["1"]);
+  });
+
+  it("[L9][N26] follows anew for an onlooker and after one, because the channel's object has to know", () => {
+    const fixture = new GatewayFixture();
+    fixture.gateway.unsubscribe(fixture.subscribed("news").subscription);
+    const looking = fixture.subscribe("news", { onlooker: true });
+    expect(fixture.port.requests).toEqual([{ method: "follow", onlooks: true }]);
+    fixture.port.answer(following());
+    expect(looking.answers).toHaveLength(1);
+    fixture.gateway.unsubscribe(looking.subscription);
+    fixture.subscribe("news");
+    expect(fixture.port.requests).toEqual([{ method: "follow" }]);
   });
 
   it("[L9] keeps a bounded number of channels that nobody is subscribed to", () => {

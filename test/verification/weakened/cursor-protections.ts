@@ -48,8 +48,8 @@ export const cursorProtections: readonly Protection[] = [
     rule: "CU24",
     noticedBy: ["prove", "simulate"],
     file: "src/features/cursors/audience/judged-progress.ts",
-    code: "this.#judged = stored ?? (hasMembers() ? fromTop(channel.top) : undefined);",
-    weakened: "this.#judged = hasMembers() ? fromTop(channel.top) : undefined;",
+    code: "this.#judged = table.load();",
+    weakened: "this.#judged = undefined;",
     faults: "crash-channel=40,kill=6",
   },
   {

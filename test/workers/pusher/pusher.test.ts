@@ -6,6 +6,7 @@ import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { patience } from "../../support/patience.ts";
 import { address } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
+import { hmac } from "../support/sign-token.ts";
 import { TestSocket } from "../support/test-socket.ts";
 
 const secret = "the secret of the shop, which nobody else knows";
@@ -21,12 +22,7 @@ Object.assign(env, {
 });
 
 /** Signs a text as the application's server does. */
-async function sign(text: string, by = secret): Promise<string> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", encoder.encode(by), algorithm, false, ["sign"]);
-  return hexadecimal(new Uint8Array(await crypto.subtle.sign("HMAC", key, encoder.encode(text))));
-}
+const sign = (text: string, by = secret) => hmac(text, by);
 
 /** A request of the application's server, of which the test may change what it signs. */
 async function request(body: string, changes: Record<string, string> = {}): Promise<Response> {

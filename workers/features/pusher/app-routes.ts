@@ -1,7 +1,9 @@
 import type { Context } from "hono";
 import type { HonoBase } from "hono/hono-base";
 import type { AppEnv } from "../../http/app-env.ts";
+import { onlyUpgrade } from "../../http/middleware.ts";
 import { respondNotFound } from "../../http/responses.ts";
+import type { UpgradeBounds } from "../../http/websocket.ts";
 import { enabledPusher, signed } from "./signed-request.ts";
 import { batchEvents, events } from "./events.ts";
 import {
@@ -14,8 +16,8 @@ import {
 import { pusherSocket } from "./socket.ts";
 
 /** Adds the routes of applications that speak the Pusher protocol (src/features/pusher/README.md). */
-export function addPusher(app: HonoBase<AppEnv>): void {
-  app.get("/app/:key", enabledPusher, pusherSocket);
+export function addPusher(app: HonoBase<AppEnv>, bounds: UpgradeBounds): void {
+  app.get("/app/:key", enabledPusher, onlyUpgrade, pusherSocket(bounds));
   app.all("/apps/:app/*", enabledPusher, signed, answer);
 }
 

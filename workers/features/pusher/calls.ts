@@ -1,13 +1,13 @@
 import type { Context } from "hono";
-import type { ApiAnswer } from "../../../src/api/answers.ts";
 import type { Entry } from "../../../src/api/command.ts";
+import { channelOf, kindOf } from "../../../src/features/pusher/channel-names.ts";
 import { memberOf } from "../../../src/features/pusher/presence-member.ts";
-import { errorCodes } from "../../../src/protocol/codes.ts";
+import { type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
 import { memberText, type JsonText, trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { isJsonObject, jsonValue } from "../../../src/protocol/wire-value.ts";
 import type { AppEnv } from "../../http/app-env.ts";
 import { callObjects, callingOf } from "../../http/api.ts";
-import { refuse } from "./signed-request.ts";
+import { refuse, signedRequest } from "./signed-request.ts";
 
 /** Makes calls for a request. @returns an answer for each entry, or the response if one of them failed */
 export async function answersTo(
@@ -17,34 +17,72 @@ export async function answersTo(
   const called = await callObjects(callingOf(context), entries, "pusher");
   if (called.outcome === "refused") return refuse(context, 400, called.detail);
   const answers = called.collected.inOrder();
-  const failed = answers.find((answer) => "error" in answer);
-  if (failed !== undefined) return respondFailed(context, failed);
+  for (const answer of answers) {
+    if ("error" in answer)
+      return refuse(context, statusOf(answer.error), answer.detail ?? answer.error.message);
+  }
   return answers.map((answer) => trustedJsonText("result" in answer ? answer.result : "{}"));
 }
 
-function respondFailed(context: Context<AppEnv>, answer: ApiAnswer): Response {
-  if (!("error" in answer)) return refuse(context, 500, "");
-  const { error, detail } = answer;
-  const status =
-    error.code === errorCodes.tooManyRequests.code
-      ? 429
-      : error.code === errorCodes.internal.code
-        ? 503
-        : 400;
-  return refuse(context, status, detail ?? error.message);
+/** The status by which a caller knows whether it may try again. */
+function statusOf({ code }: ErrorCode): number {
+  switch (code) {
+    case errorCodes.tooManyRequests.code:
+      return 429;
+    case errorCodes.internal.code:
+      return 503;
+    default:
+      return 400;
+  }
 }
 
-/** How many connections and users a channel has. */
+/** The channel of a name in the application that has signed the request. */
+export function channelIn(context: Context<AppEnv>, name: string): string {
+  return channelOf(name, signedRequest(context).app, context.get("configured").config.channel);
+}
+
+/** Counts the connections and users of channels. @returns in the order of their names, or the response if that failed */
+export async function countsFor(
+  context: Context<AppEnv>,
+  names: readonly string[],
+): Promise<readonly Present[] | Response> {
+  const entries = names.map((name): Entry => ({
+    outcome: "call",
+    channel: channelIn(context, name),
+    command: { method: "presence" },
+  }));
+  const answers = await answersTo(context, entries);
+  return answers instanceof Response ? answers : answers.map(countsOf);
+}
+
+/** The counts that `info` asks for. */
+export function shownCounts(
+  info: string,
+  name: string,
+  { connections, users }: Present = nobody,
+): object {
+  const asked = new Set(info.split(","));
+  const isPresence = kindOf(name)?.access === "presence";
+  return {
+    ...(asked.has("user_count") && isPresence && { user_count: users.length }),
+    ...(asked.has("subscription_count") && { subscription_count: connections }),
+  };
+}
+
+const nobody: Present = { connections: 0, users: [] };
+
+/** The connections and users of a channel. */
 export interface Present {
+  /** How many there are. */
   readonly connections: number;
   /** The members of a presence channel. */
   readonly users: readonly string[];
 }
 
 /** Reads the answer of `presence`. */
-export function countsOf(answer: JsonText): Present {
+function countsOf(answer: JsonText): Present {
   const present = jsonValue(memberText(answer, "presence") ?? "{}");
-  if (!isJsonObject(present)) return { connections: 0, users: [] };
+  if (!isJsonObject(present)) return nobody;
   const users = Object.values(present).flatMap((one) => {
     const info = isJsonObject(one) ? one["chan_info"] : undefined;
     if (info === undefined) return [];

@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import type { Entry } from "../../../src/api/command.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { channelOf, isUserId, kindOf, nameOf } from "../../../src/features/pusher/channel-names.ts";
 import { textOfPayload } from "../../../src/features/pusher/event-data.ts";
@@ -9,7 +8,7 @@ import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { elementTexts, memberText, trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { isJsonArray, isJsonObject, jsonValue } from "../../../src/protocol/wire-value.ts";
 import type { AppEnv } from "../../http/app-env.ts";
-import { answersTo, countsOf } from "./calls.ts";
+import { answersTo, channelIn, countsFor, shownCounts } from "./calls.ts";
 import { refuse, signedRequest } from "./signed-request.ts";
 
 /** `GET /apps/ID/channels`: the channels that have subscribers (rule PU12). */
@@ -17,7 +16,7 @@ export async function listChannels(context: Context<AppEnv>): Promise<Response> 
   const { app } = signedRequest(context);
   const { channel: config } = context.get("configured").config;
   const prefix = context.req.query("filter_by_prefix") ?? "";
-  const asksUsers = infoOf(context).has("user_count");
+  const asksUsers = infoIn(context).split(",").includes("user_count");
   if (asksUsers && !prefix.startsWith("presence-"))
     return refuse(context, 400, "user_count needs a filter_by_prefix that begins with presence-");
   const whole = channelOf("", app, config);
@@ -43,18 +42,18 @@ export async function listChannels(context: Context<AppEnv>): Promise<Response> 
 export async function showChannel(context: Context<AppEnv>, name: string): Promise<Response> {
   const kind = kindOf(name);
   if (kind === undefined) return refuse(context, 400, "no channel has such a name");
-  const asked = infoOf(context);
+  const info = infoIn(context);
+  const asked = new Set(info.split(","));
   if (asked.has("user_count") && kind.access !== "presence")
     return refuse(context, 400, "user_count is for presence channels");
   const counts = await countsFor(context, [name]);
   if (counts instanceof Response) return counts;
-  const [{ connections, users } = { connections: 0, users: [] }] = counts;
+  const [present] = counts;
   const cache = asked.has("cache") && kind.cache ? await cacheOf(context, name) : undefined;
   if (cache instanceof Response) return cache;
   return Response.json({
-    occupied: connections > 0,
-    ...(asked.has("user_count") && { user_count: users.length }),
-    ...(asked.has("subscription_count") && { subscription_count: connections }),
+    occupied: present !== undefined && present.connections > 0,
+    ...shownCounts(info, name, present),
     ...(cache !== undefined && { cache }),
   });
 }
@@ -95,17 +94,8 @@ export async function countConnections(context: Context<AppEnv>): Promise<Respon
   return Response.json({ connections: count });
 }
 
-function infoOf({ req }: Context<AppEnv>): ReadonlySet<string> {
-  return new Set((req.query("info") ?? "").split(","));
-}
-
-async function countsFor(context: Context<AppEnv>, names: readonly string[]) {
-  const entries = names.map((name): Entry => {
-    const channel = channelIn(context, name);
-    return { outcome: "call", channel, command: { method: "presence" } };
-  });
-  const answers = await answersTo(context, entries);
-  return answers instanceof Response ? answers : answers.map(countsOf);
+function infoIn({ req }: Context<AppEnv>): string {
+  return req.query("info") ?? "";
 }
 
 /** The last event of a channel, as it is kept; undefined if there is none. */
@@ -118,8 +108,4 @@ async function cacheOf(context: Context<AppEnv>, name: string) {
   const [newest] = elementTexts(answers[0] ?? "{}", "publications") ?? [];
   const data = newest && memberText(newest, "data");
   return data === undefined ? undefined : { data: textOfPayload(trustedJsonText(data)) };
-}
-
-function channelIn(context: Context<AppEnv>, name: string): string {
-  return channelOf(name, signedRequest(context).app, context.get("configured").config.channel);
 }

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Entry } from "../../../src/api/command.ts";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { acceptsData } from "../../../src/channel/publication-request.ts";
-import { channelOf, kindOf } from "../../../src/features/pusher/channel-names.ts";
+import { kindOf } from "../../../src/features/pusher/channel-names.ts";
 import { eventTag, payloadOfText } from "../../../src/features/pusher/event-data.ts";
 import { pusherLimits } from "../../../src/features/pusher/limits.ts";
 import { uuidOfSocket } from "../../../src/features/pusher/socket-id.ts";
@@ -12,7 +12,7 @@ import { utf8Fits } from "../../../src/protocol/bytes.ts";
 import { parseJsonText } from "../../../src/protocol/json/text.ts";
 import { jsonValue } from "../../../src/protocol/wire-value.ts";
 import type { AppEnv } from "../../http/app-env.ts";
-import { answersTo, countsOf } from "./calls.ts";
+import { answersTo, channelIn, countsFor, shownCounts } from "./calls.ts";
 import { refuse, signedRequest } from "./signed-request.ts";
 
 /** `POST /apps/ID/events`: one event for one channel or several (rule PU11). */
@@ -24,17 +24,16 @@ export async function events(context: Context<AppEnv>): Promise<Response> {
   const names = [...new Set(channels)];
   if (names.length === 0 || names.length > pusherLimits.eventChannelsMax)
     return refuse(context, 400, `one to ${pusherLimits.eventChannelsMax} channels are needed`);
-  const entries = names.map((name) => entryOf(context, { ...read, channel: name }));
-  const refused = entries.find((entry) => typeof entry === "string");
-  if (refused !== undefined) return refuse(context, statusOf(refused), refused);
-  const answers = await answersTo(
+  const refused = await publish(
     context,
-    entries.filter((entry) => typeof entry !== "string"),
+    names.map((name) => ({ ...read, channel: name })),
   );
-  if (answers instanceof Response) return answers;
+  if (refused !== undefined) return refused;
   if (info === "") return Response.json({});
-  const told = await infosOf(context, names, info);
-  return told instanceof Response ? told : Response.json({ channels: Object.fromEntries(told) });
+  const counts = await countsFor(context, names);
+  if (counts instanceof Response) return counts;
+  const shown = names.map((name, index) => [name, shownCounts(info, name, counts[index])]);
+  return Response.json({ channels: Object.fromEntries(shown) });
 }
 
 /** `POST /apps/ID/batch_events`: several events, each for one channel. */
@@ -48,22 +47,36 @@ export async function batchEvents(context: Context<AppEnv>): Promise<Response> {
       `batch has at most ${pusherLimits.batchEventsMax} events, each: ${eventMeaning}`,
     );
   const { batch } = read;
-  const entries = batch.map((one) => entryOf(context, one));
-  const refused = entries.find((entry) => typeof entry === "string");
-  if (refused !== undefined) return refuse(context, statusOf(refused), refused);
-  const answers = await answersTo(
+  const refused = await publish(context, batch);
+  if (refused !== undefined) return refused;
+  const asking = batch.filter(({ info = "" }) => info !== "");
+  if (asking.length === 0) return Response.json({});
+  const counts = await countsFor(
     context,
-    entries.filter((entry) => typeof entry !== "string"),
+    asking.map(({ channel = "" }) => channel),
   );
-  if (answers instanceof Response) return answers;
-  if (batch.every(({ info = "" }) => info === "")) return Response.json({});
-  const infos: object[] = [];
-  for (const { channel = "", info = "" } of batch) {
-    const told = info === "" ? [] : await infosOf(context, [channel], info);
-    if (told instanceof Response) return told;
-    infos.push(told[0]?.[1] ?? {});
-  }
+  if (counts instanceof Response) return counts;
+  const shown = new Map(asking.map((one, index) => [one, counts[index]] as const));
+  const infos = batch.map((one) => {
+    const { channel = "", info = "" } = one;
+    return shownCounts(info, channel, shown.get(one));
+  });
   return Response.json({ batch: infos });
+}
+
+/** Publishes events, if all of them can be. @returns the response if one of them is refused, or fails */
+async function publish(
+  context: Context<AppEnv>,
+  given: readonly GivenEvent[],
+): Promise<Response | undefined> {
+  const entries: Entry[] = [];
+  for (const event of given) {
+    const entry = entryOf(context, event);
+    if (typeof entry === "string") return refuse(context, statusOf(entry), entry);
+    entries.push(entry);
+  }
+  const answers = await answersTo(context, entries);
+  return answers instanceof Response ? answers : undefined;
 }
 
 const eventShape = () =>
@@ -106,7 +119,7 @@ function entryOf(context: Context<AppEnv>, event: GivenEvent): Entry | string {
   if (!utf8Fits(text, limits.publicationBytesMax)) return tooLarge;
   const except = typeof socketId === "string" ? uuidOfSocket(socketId) : undefined;
   if (typeof socketId === "string" && except === undefined) return "socket_id is no connection's";
-  const channel = channelOf(given, app, config.channel);
+  const channel = channelIn(context, given);
   const resolved = resolveChannel(channel, config.channel);
   if (resolved.outcome !== "resolved") return "no channel has such a name";
   const payload = payloadOfText(text);
@@ -132,35 +145,3 @@ const tooLarge = `data exceeds ${limits.publicationBytesMax} bytes`;
 function statusOf(refused: string): number {
   return refused === tooLarge ? 413 : 400;
 }
-
-/** What `info` asks about channels, by their names. */
-async function infosOf(
-  context: Context<AppEnv>,
-  names: readonly string[],
-  info: string,
-): Promise<readonly (readonly [string, object])[] | Response> {
-  const { app } = signedRequest(context);
-  const { config } = context.get("configured");
-  const asked = new Set(info.split(","));
-  const entries = names.map((name): Entry => ({
-    outcome: "call",
-    channel: channelOf(name, app, config.channel),
-    command: { method: "presence" },
-  }));
-  const answers = await answersTo(context, entries);
-  if (answers instanceof Response) return answers;
-  return names.map((name, index) => {
-    const answer = answers[index];
-    const { connections, users } = answer === undefined ? nobody : countsOf(answer);
-    const isPresence = kindOf(name)?.access === "presence";
-    return [
-      name,
-      {
-        ...(asked.has("user_count") && isPresence && { user_count: users.length }),
-        ...(asked.has("subscription_count") && { subscription_count: connections }),
-      },
-    ] as const;
-  });
-}
-
-const nobody = { connections: 0, users: [] };

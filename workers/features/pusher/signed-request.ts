@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { pusherLimits } from "../../../src/features/pusher/limits.ts";
-import type { PusherApp } from "../../../src/features/pusher/config.ts";
+import { appOf, type PusherApp } from "../../../src/features/pusher/config.ts";
 import { requestText } from "../../../src/features/pusher/signed-text.ts";
 import type { AppEnv } from "../../http/app-env.ts";
 import { readBody } from "../../http/body.ts";
@@ -34,7 +34,7 @@ export const enabledPusher: MiddlewareHandler<AppEnv> = (context, next) =>
 export const signed: MiddlewareHandler<AppEnv> = async (context, next) => {
   const { config, secrets } = context.get("configured");
   const { req } = context;
-  const app = config.pusher?.apps.find(({ id }) => id === req.param("app"));
+  const app = appOf(config, req.param("app"));
   if (app === undefined) return refuse(context, 404, "pusher.apps doesn't have the application");
   const body = req.method === "POST" ? await readBody(req.raw) : "";
   if (body instanceof Response) return body;

@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, Handler } from "hono";
 import { gatewayName } from "../../../src/contract/object-names.ts";
 import type { Handover } from "../../../src/contract/handover.ts";
 import { connectFrame, errorFrame } from "../../../src/features/pusher/codec.ts";
@@ -6,44 +6,23 @@ import { dialectName } from "../../../src/features/pusher/names.ts";
 import { Pools } from "../../../src/gateway/pool.ts";
 import type { AppEnv } from "../../http/app-env.ts";
 import { admit } from "../../http/admit.ts";
-import { AddressRate, upgradeRate } from "../../http/client-address.ts";
-import { Door } from "../../http/door.ts";
+import type { AddressRate } from "../../http/client-address.ts";
 import { refusedStranger } from "../../http/descriptor-use.ts";
 import { handoverRequest, placeSocket } from "../../http/placement.ts";
-import { busyRetrySeconds, respondBusy, respondUpgradeRequired } from "../../http/responses.ts";
+import { busyRetrySeconds, respondBusy } from "../../http/responses.ts";
+import { throughDoor, type UpgradeBounds } from "../../http/websocket.ts";
 import { parseRegion } from "../../platform/region.ts";
 
 /** `GET /app/KEY`: a client of the application, on a gateway of the protocol's own (rule PU1). */
-export async function pusherSocket(context: Context<AppEnv>): Promise<Response> {
-  if (context.req.header("Upgrade")?.toLowerCase() !== "websocket") return respondUpgradeRequired();
-  // Made by the first client, so that nothing is made where there are none.
-  arrivals ??= { pools: new Pools(), door: new Door(), withoutToken: new AddressRate(upgradeRate) };
-  const { door } = arrivals;
-  const visit = await door.enter();
-  if (visit === undefined) {
-    context.set("refusal", { rule: "F14", reason: "too many connections arrive at once" });
-    return respondBusy(busyRetrySeconds());
-  }
-  try {
-    return await handOver(context, arrivals);
-  } finally {
-    door.leave(visit);
-  }
+export function pusherSocket({ door, withoutToken }: UpgradeBounds): Handler<AppEnv> {
+  const pools = new Pools();
+  return (context) => throughDoor(context, door, () => handOver(context, pools, withoutToken));
 }
-
-/** What this isolate knows of the gateways, and bounds the clients that arrive. */
-interface ArrivingClients {
-  readonly pools: Pools;
-  readonly door: Door;
-  /** Bounds all of them by the client's address: none brings a token. */
-  readonly withoutToken: AddressRate;
-}
-
-let arrivals: ArrivingClients | undefined;
 
 async function handOver(
   context: Context<AppEnv>,
-  { pools, withoutToken }: ArrivingClients,
+  pools: Pools,
+  withoutToken: AddressRate,
 ): Promise<Response> {
   const { req, env } = context;
   const { config } = context.get("configured");

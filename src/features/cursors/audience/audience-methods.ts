@@ -1,5 +1,10 @@
 import type { Operation } from "../../../access/operations.ts";
-import { type ParsedEntry, type Refused, refusedRequest } from "../../../api/command.ts";
+import {
+  type ParsedEntry,
+  type Refused,
+  refusedFeature,
+  refusedRequest,
+} from "../../../api/command.ts";
 import { pageOf } from "../../../api/question.ts";
 import {
   type ApiMethod,
@@ -9,7 +14,7 @@ import {
 } from "../../../api/shape.ts";
 import { memberText } from "../../../protocol/json/text.ts";
 import { cursorLimits } from "../limits.ts";
-import { checkCursors, refusedFeature, requestShapes } from "../methods.ts";
+import { checkCursors, requestShapes } from "../methods.ts";
 
 /** The methods about the audience of a channel (docs/protocol.md 6.2). */
 
@@ -41,7 +46,7 @@ function refusedAudience(channel: string, request: MethodRequest): Refused | und
   const checked = checkCursors(channel, request);
   if (checked.outcome === "refused") return checked;
   return checked.options.audience === "none"
-    ? refusedFeature("the channel's namespace has no cursors.audience", channel)
+    ? refusedFeature("the channel's namespace has no cursors.audience")
     : undefined;
 }
 

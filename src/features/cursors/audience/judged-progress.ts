@@ -14,8 +14,8 @@ export class JudgedProgress {
   readonly #channel: Pick<PartedChannel, "stored" | "top">;
   readonly #table: JudgedTable;
   readonly #setup: ProgressSetup;
+  /** What the row says; undefined without one. */
   #judged: Judged | undefined;
-  #isStored: boolean;
   #isRunning = false;
   /** Whether the log of events has room to begin, or to go on (rule CU46). */
   hasRoom = (): boolean => true;
@@ -23,13 +23,13 @@ export class JudgedProgress {
   #first: { readonly offset: number; readonly ms: number } | undefined;
 
   constructor(setup: ProgressSetup) {
-    const { channel, table, hasMembers } = setup;
+    const { channel, table, hasMembers, nowMs } = setup;
     this.#setup = setup;
     this.#channel = channel;
     this.#table = table;
-    const stored = table.load();
-    this.#isStored = stored !== undefined;
-    this.#judged = stored ?? (hasMembers() ? fromTop(channel.top) : undefined);
+    this.#judged = table.load();
+    // Its members were there before a backend was told of anything.
+    if (this.#judged === undefined && hasMembers()) this.begin(nowMs);
     // While its row is there: a burst may overwrite it before anybody asks.
     const { judged } = this;
     if (judged !== undefined && hasMembers()) this.#timeOfFirst(judged);
@@ -45,7 +45,7 @@ export class JudgedProgress {
   }
 
   /**
-   * The audience gets its first member: earlier publications are for nobody. A row says so, in the commit of that member: an
+   * The audience gets its first member: earlier publications aren't judged. A row says so, in the commit of that member: an
    * instance that ends behind the commit of the first publication, and before its event ends, leaves no other trace of it.
    */
   begin(nowMs: number): void {
@@ -58,7 +58,6 @@ export class JudgedProgress {
   deleted(): void {
     this.#table.deleted();
     this.#judged = undefined;
-    this.#isStored = false;
     this.#isRunning = false;
   }
 
@@ -75,7 +74,6 @@ export class JudgedProgress {
     const firstMs = this.#timeOfFirst(judged);
     const isKept = stored.oldestRow <= judged.upTo + 1;
     if (firstMs === undefined || !isKept || firstMs > nowMs) this.#sample(judged, top, nowMs);
-    else if (!this.#isStored) this.#write(judged, nowMs);
   }
 
   /** When {@link next} is to be called, ms since 1970; Infinity for never. */
@@ -185,7 +183,6 @@ export class JudgedProgress {
 
   #write(judged: Judged, nowMs: number): void {
     this.#judged = judged;
-    this.#isStored = true;
     this.#table.write(judged, nowMs);
   }
 }
@@ -211,6 +208,7 @@ interface ProgressSetup {
   /** The longest time after which objects are asked again who has received publications. */
   readonly askAgainMs: number;
   readonly hasMembers: () => boolean;
+  readonly nowMs: number;
 }
 
 function fromTop(top: StreamPosition | undefined): Judged {

@@ -7,9 +7,8 @@ import type { KeptUsers } from "../forgetting/kept-users.ts";
 import { JudgedProgress, type JudgedRange, JudgedTable } from "./judged-progress.ts";
 import { type Member, sinceIn } from "./member-table.ts";
 import { inEpoch } from "../mark-table.ts";
-import type { PartedChannel } from "../../../channel/channel-part.ts";
+import type { PartedChannel, PartSetup } from "../../../channel/channel-part.ts";
 import { type TagsFilter, tagsFilter } from "../../../protocol/tags-filter.ts";
-import type { Sql } from "../../../sql.ts";
 import { cursorLimits } from "../limits.ts";
 
 declare module "../../../object/part.ts" {
@@ -231,7 +230,7 @@ export interface Notices {
 export function noticesOf(
   channel: PartedChannel,
   { notify, audience, unreadFilter }: CursorOptions,
-  sql: Sql,
+  { sql, nowMs }: Pick<PartSetup, "sql" | "nowMs">,
   kept: KeptUsers,
   pingIntervalMs: number,
 ): Notices | undefined {
@@ -251,6 +250,7 @@ export function noticesOf(
     judgedAtAgeMs: judgedAtAgeMs(notify),
     askAgainMs,
     hasMembers,
+    nowMs,
   });
   const judge = new UnseenJudge({ channel, notify, kept, progress });
   const filter = unreadFilter && tagsFilter(unreadFilter);

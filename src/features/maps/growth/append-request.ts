@@ -1,5 +1,10 @@
-import { type Refused, refusedRequest, refusedKey } from "../../../api/command.ts";
-import { overLimit } from "../../../api/publish.ts";
+import {
+  overLimit,
+  type Refused,
+  refusedIdempotencyKey,
+  refusedKey,
+  refusedRequest,
+} from "../../../api/command.ts";
 import { flagField, optionalOffsetField, textField } from "../../../api/shape.ts";
 import { acceptsData } from "../../../channel/publication-request.ts";
 import type { ChannelOptions } from "../../../config/config.ts";
@@ -40,8 +45,8 @@ export function parseAppend(
   if (text === "" && !final && typeof at !== "number") return refusedRequest("text is required");
   if (!utf8Fits(field, limits.mapKeyBytesMax)) return overLimit("field", limits.mapKeyBytesMax);
   if (!field.isWellFormed()) return refusedRequest("field has half of a surrogate pair");
-  if (!utf8Fits(idempotencyKey, limits.idempotencyKeyBytesMax))
-    return overLimit("idempotency_key", limits.idempotencyKeyBytesMax);
+  const refusedRepeat = refusedIdempotencyKey(idempotencyKey);
+  if (refusedRepeat !== undefined) return refusedRepeat;
   const sample = trustedJsonText(field === "" ? '""' : "{}");
   if (!acceptsData(options, sample))
     return refusedRequest("the namespace accepts objects only: field names the text in one");

@@ -1,10 +1,9 @@
 import { type Config, everyOptions, type HookTarget } from "../../../config/config.ts";
-import { traced } from "../../../contract/traceparent.ts";
 import { errorCodes } from "../../../protocol/codes.ts";
 import type { RpcRequest } from "../../../protocol/command.ts";
 import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../../protocol/payload.ts";
-import { isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
+import { isCount, isJsonObject, jsonValue } from "../../../protocol/wire-value.ts";
 import { failWith, refuse, refuseWith } from "../../../session/decision.ts";
 import { callerOf } from "../../../session/grant.ts";
 import {
@@ -14,7 +13,7 @@ import {
   type TurnTo,
 } from "../../../session/ports.ts";
 import type { ClientInfo } from "../../../protocol/publication.ts";
-import { answerRpc, requestAsClient } from "../../../session/commands.ts";
+import { answerRpc, requestTraced } from "../../../session/commands.ts";
 import type { MapAppendRequest } from "../map-call.ts";
 import { keyOf } from "../map-commands.ts";
 import { clientsMapOf, mayAppend } from "../may.ts";
@@ -100,12 +99,9 @@ function askFirst(appending: CalledAppend, request: MapAppendRequest, target: Ho
 }
 
 function call({ command, channel }: CalledAppend, request: MapAppendRequest): void {
-  const { traceparent } = command.session.identity;
-  const operation = (info: ClientInfo) => {
-    const own = { method: "map_append", request, info, asMethod: true } as const;
-    return traceparent === undefined ? own : traced(own, traceparent);
-  };
-  requestAsClient(command, channel, operation, (reply) => answerRpc(command, reply));
+  const operation = (info: ClientInfo) =>
+    ({ method: "map_append", request, info, asMethod: true }) as const;
+  requestTraced(command, channel, operation, (reply) => answerRpc(command, reply));
 }
 
 function textOf(data: Payload, field: string | undefined): string | undefined {
@@ -138,8 +134,7 @@ function parseFields(
   if (text !== null && typeof text !== "string") return undefined;
   if (field !== null && typeof field !== "string") return undefined;
   if (final !== null && typeof final !== "boolean") return undefined;
-  if (at !== null && (typeof at !== "number" || !Number.isSafeInteger(at) || at < 0))
-    return undefined;
+  if (at !== null && !isCount(at)) return undefined;
   return {
     channel,
     ...(key !== null && { key }),

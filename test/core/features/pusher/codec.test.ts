@@ -146,6 +146,18 @@ describe("[PU3] a publication with an exception", () => {
     expect(two?.frames[0]).not.toContain("first");
     expect(frame).not.toContain("except");
   });
+
+  it("leaves its connection with what it has been sent, for the next delta", () => {
+    const hub = new Hub<RecordingSubscriber>("room", 1_000_000);
+    const one = new RecordingSubscriber("1", { delta: true });
+    hub.add(one);
+    const [first, second] = [trustedJsonText(`"first"`), trustedJsonText(`"second"`)];
+    hub.publish({ data: first, offset: 1 });
+    hub.publish({ data: second, offset: 2, except: "client-of-1" });
+    hub.begin();
+    expect(one.frames).toHaveLength(1);
+    expect(one.deltaBase).toBe(first);
+  });
 });
 
 /** The commands of a subscribe. */

@@ -17,7 +17,12 @@ function channelWith(...present: readonly ClientInfo[]) {
     isFollowed: () => true,
   });
   const take = lists.follow("room", (type, { client }) => sent.push(`${type} ${client}`));
-  return { sent, take, answer: () => censuses.splice(0).forEach((one) => one()) };
+  return { lists, sent, take, answer: () => censuses.splice(0).forEach((one) => one()) };
+}
+
+/** A session whose later work the test does. */
+function sessionWith(later: (waitMs: number, work: () => void) => void) {
+  return { context: { later } };
 }
 
 describe("[PU6] the members of a presence channel", () => {
@@ -52,6 +57,42 @@ describe("[PU6] the members of a presence channel", () => {
     for (const one of both) take("join", one);
     answer();
     expect(sent).toEqual(["join b"]);
+  });
+
+  it("are listed for a subscriber that comes back, though the wait of its first subscription ends meanwhile", () => {
+    const { lists, take, answer } = channelWith(info("a", "1"));
+    const ends: (() => void)[] = [];
+    const session = sessionWith((_, work) => ends.push(work));
+    const listed: string[] = [];
+    const subscribe = (which: string): void => {
+      const list = (members: ReadonlyMap<string, string>) =>
+        listed.push(`${which}: ${[...members.keys()].join()}`);
+      lists.listFor(session, { channel: "room", info: info("b", "2") }, list);
+    };
+    subscribe("first");
+    answer();
+    take("join", info("b", "2"));
+    take("leave", info("b", "2"));
+    subscribe("second");
+    ends[0]?.();
+    take("join", info("b", "2"));
+    ends[1]?.();
+    expect(listed).toEqual(["first: 1,2", "second: 1,2"]);
+  });
+
+  it("are listed without the join of a subscriber that hasn't come in time", () => {
+    const { lists, answer } = channelWith(info("a", "1"));
+    const ends: (() => void)[] = [];
+    const listed: (readonly string[])[] = [];
+    lists.listFor(
+      sessionWith((_, work) => ends.push(work)),
+      { channel: "room", info: info("b", "2") },
+      (members) => listed.push([...members.keys()]),
+    );
+    answer();
+    expect(listed).toEqual([]);
+    ends[0]?.();
+    expect(listed).toEqual([["1", "2"]]);
   });
 
   it("are added, where a census has found the connection before its join came", () => {

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { channelOf, kindOf, nameOf } from "../../../../src/features/pusher/channel-names.ts";
+import { namedUser } from "../../../../src/features/pusher/presence-member.ts";
 import { payloadOfText, textOfPayload } from "../../../../src/features/pusher/event-data.ts";
 import {
   channelText,
@@ -8,8 +9,8 @@ import {
   requestText,
   signinText,
 } from "../../../../src/features/pusher/signed-text.ts";
-import { isSocketId, socketIdOf, uuidOfSocket } from "../../../../src/features/pusher/socket-id.ts";
-import { closeCodeOf } from "../../../../src/features/pusher/close-codes.ts";
+import { socketIdOf, uuidOfSocket } from "../../../../src/features/pusher/socket-id.ts";
+import { closeCodeOf } from "../../../../src/features/pusher/dialect.ts";
 
 describe("names of channels", () => {
   it.each([
@@ -71,12 +72,26 @@ describe("a socket_id", () => {
     "0f8fad5b-d9cb-469f-a165-70867728950e",
   ])("[PU1] [PU3] is two numbers, from which the UUID %s follows", (uuid) => {
     const socketId = socketIdOf(`${uuid}@gateway:pusher~na/0`);
-    expect(isSocketId(socketId)).toBe(true);
+    expect(socketId).toMatch(/^\d+\.\d+$/);
     expect(uuidOfSocket(socketId)).toBe(uuid);
   });
 
   it.each(["", "1", "1.2.3", "a.b", "99999999999999999999.1", "-1.1"])("[PU3] is no %j", (text) => {
     expect(uuidOfSocket(text)).toBeUndefined();
+  });
+});
+
+describe("the user of a sign-in", () => {
+  it.each(["", "no JSON", "[]", `{"user_id":"7"}`, `{"id":""}`, `{"id":"7,8"}`])(
+    "[PU7] is nobody in %j",
+    (text) => {
+      expect(namedUser(text, "id")).toBeUndefined();
+    },
+  );
+
+  it("[PU7] has an ID, and what others get of the user", () => {
+    const named = namedUser(`{"id":7,"user_info":{"a": 1}}`, "id");
+    expect(named).toEqual({ id: "7", info: `{"a": 1}` });
   });
 });
 

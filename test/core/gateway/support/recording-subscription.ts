@@ -15,6 +15,7 @@ export interface RecordingTraits {
   readonly hearsJoinLeave?: boolean;
   readonly present?: boolean;
   readonly hidden?: true;
+  readonly onlooker?: true;
   readonly sole?: boolean;
   readonly delta?: true;
   /** Whether the attachment has no space for the gateway's cursor. */
@@ -92,6 +93,10 @@ export class RecordingSubscription {
         this.onInsufficientState();
       },
       ...unanswered,
+      identity: {
+        ...unanswered.identity,
+        ...(this.#traits.onlooker && { onlooker: true as const }),
+      },
       hasRoomForCursor: () => {
         this.cursorSaves++;
         return this.#traits.attachmentFull !== true;
