@@ -1,6 +1,7 @@
 import type { UIMessage } from "ai";
 import type { ChatChannel } from "./chat-channel.ts";
 import { messageOf } from "./messages.ts";
+import { withOwnAnswers } from "./own-answers.ts";
 import { type ChatValues, type Entry, entriesOf, isRunning } from "./wire.ts";
 
 /** A chat as a page has it: what `useChat` gives. */
@@ -120,7 +121,11 @@ export class ChatFollower<Message extends UIMessage> {
     this.#shown = entries.map(([, entry]) => entry);
     this.#chat().setMessages((messages) => {
       const own = new Map(messages.map((message) => [message.id, message]));
-      const all = order.map((id) => (id === reading ? own.get(id) : built.get(id)));
+      const all = order.map((id) => {
+        const message = id === reading ? undefined : built.get(id);
+        if (message === undefined) return id === reading ? own.get(id) : undefined;
+        return withOwnAnswers(message, own.get(id));
+      });
       // What the user has just written isn't on the channel yet, or couldn't be sent.
       const unsent = messages.filter(({ id, role }) => role === "user" && !this.#seen.has(id));
       const known = all.filter((message) => message !== undefined);
