@@ -1,4 +1,4 @@
-import { hasTable, type Sql } from "../../../sql.ts";
+import { columnText, hasTable, type Sql } from "../../../sql.ts";
 import { pusherLimits } from "../limits.ts";
 
 /**
@@ -16,7 +16,7 @@ export class SubscriptionCounts {
     this.#sql = sql;
     this.#exists = hasTable(sql, "pusher_count");
     const rows = this.#exists ? sql.rows("SELECT gateway, count FROM pusher_count") : [];
-    this.#counts = new Map(rows.map((row) => [String(row["gateway"]), Number(row["count"])]));
+    this.#counts = new Map(rows.map((row) => [columnText(row, "gateway"), Number(row["count"])]));
     this.#told = { count: this.#count(0), atMs: 0 };
   }
 
