@@ -64,6 +64,8 @@ const soketi = `{
       "secret": "hunter2hunter2hunter2hunter2hunter2",
       "maxConnections": 200,
       "enableClientMessages": true,
+      "enableUserAuthentication": true,
+      "webhooks": [{ "url": "https://shop.example.com/x", "event_types": ["client_event"] }],
       "noSuchOption": 1
     },
     { "id": "2", "key": "two", "secret": "x", "enabled": false }
@@ -187,12 +189,26 @@ describe("[A8] a server of the Pusher protocol", () => {
   it("of soketi becomes the section of its JSON, or of its variables", async () => {
     const ofFile = await migrated({ "soketi.json": soketi }, "soketi.json");
     expect(ofFile.config).toMatchObject({
-      pusher: { apps: [{ id: "1", key: "one", enable_client_messages: true }] },
+      pusher: {
+        apps: [
+          {
+            id: "1",
+            key: "one",
+            enable_client_messages: true,
+            require_signin: true,
+            webhooks: [{ url: "https://shop.example.com/x", event_types: ["client_event"] }],
+          },
+        ],
+      },
     });
     expect(ofFile.of("absent")).toEqual(
       ["maxConnections", "noSuchOption"].map((option) => `appManager.array.apps[0].${option}`),
     );
     expect(ofFile.of("platform")).toContain("appManager.array.apps[1]");
+    const half = soketi.replace("client_event", "member_added");
+    const without = await migrated({ "soketi.json": half }, "soketi.json");
+    expect(JSON.stringify(without.config)).not.toContain("webhooks");
+    expect(without.of("absent")).toContain("appManager.array.apps[0].webhooks");
     const variables = [
       "SOKETI_DEFAULT_APP_ID=7",
       "SOKETI_DEFAULT_APP_SECRET=hunter2hunter2hunter2hunter2hunter2",
