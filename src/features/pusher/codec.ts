@@ -168,9 +168,7 @@ export class PusherCodec implements Codec {
     if (kindOf(name)?.cache !== true) return succeeded;
     const [newest] = publications;
     const then =
-      newest === undefined
-        ? frameOf("pusher:cache_miss", name, '"{}"')
-        : this.#encodeEvent(channel, newest);
+      newest === undefined ? frameOf(cacheMiss, name, '"{}"') : this.#encodeEvent(channel, newest);
     return `${succeeded}\n${then}`;
   }
 
@@ -253,6 +251,13 @@ function connectOf(data: JsonObject): Command {
 export function subscribedFrame(name: string, data: string): string {
   return frameOf("pusher_internal:subscription_succeeded", name, JSON.stringify(data));
 }
+
+/** Whether the success of a subscription is followed by a cache miss. */
+export function isCacheMiss(reply: Message): boolean {
+  return String(reply).includes(`\n{"event":"${cacheMiss}"`);
+}
+
+const cacheMiss = "pusher:cache_miss";
 
 /** An error. @param code undefined for null */
 export function errorFrame(code: number | undefined, message: string, channel?: string): string {

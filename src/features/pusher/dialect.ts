@@ -1,6 +1,13 @@
 import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
 import type { Config } from "../../config/config.ts";
-import { errorFrame, pingFrame, pongFrame, PusherCodec, subscribedFrame } from "./codec.ts";
+import {
+  errorFrame,
+  isCacheMiss,
+  pingFrame,
+  pongFrame,
+  PusherCodec,
+  subscribedFrame,
+} from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
@@ -80,7 +87,11 @@ export class PusherDialect implements Dialect {
     const { config, members } = this.#setup;
     const app = appOf(config, session.identity.dialect);
     const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
-    if (kindOf(name)?.access !== "presence") return false;
+    const kind = kindOf(name);
+    const isTold = app?.webhooks.some(({ eventTypes }) => eventTypes.has("cache_miss"));
+    if (isTold === true && kind?.cache === true && isCacheMiss(reply))
+      this.#setup.missed(subscription.channel);
+    if (kind?.access !== "presence") return false;
     subscription.pause();
     members.listFor(session, subscription, (list) => {
       const { channels } = session.context;
@@ -193,6 +204,8 @@ interface DialectSetup {
   readonly config: Config;
   readonly verifier: Pick<Verifier, "signed">;
   readonly members: MemberLists;
+  /** Tells a cache channel's object that a subscriber has missed an event there. */
+  readonly missed: (channel: string) => void;
 }
 
 /** The member that a client is on a presence channel: the one of the token, or the user who has signed in. */
@@ -228,4 +241,5 @@ const noApp: PusherApp = {
   secret: "",
   namespace: "",
   enableClientMessages: false,
+  webhooks: [],
 };

@@ -1,23 +1,57 @@
+import type { Config } from "../../config/config.ts";
 import { limits } from "../../limits.ts";
 import { answerOf } from "../../object/object-call.ts";
 import { parseGatewayName } from "../../contract/object-names.ts";
 import type { ObjectPart, PartedGateway } from "../../object/part.ts";
+import { eventLimits } from "../events/limits.ts";
 import type { Feature } from "../feature.ts";
+import { channelOf, kindOf, nameOf } from "./channel-names.ts";
 import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
 import { MemberLists } from "./member-lists.ts";
 import { dialectName } from "./names.ts";
+import { AppChannel } from "./webhooks/app-channel.ts";
+import { ChannelDriver } from "./webhooks/channel-driver.ts";
+import { appsOf, WebhookOutbox, webhooksOf } from "./webhooks/webhook-outbox.ts";
 
 /** Applications whose clients speak the Pusher protocol, on gateways of their own. */
 export const pusher = {
+  ofObject: ({ config, knownChannel }) =>
+    knownChannel !== undefined && isChecked(config, knownChannel)
+      ? { ofChannel: () => ({ followersCheckMs: eventLimits.eventsFollowersCheckMs }) }
+      : undefined,
+  ofChannel: (channel, { sql }, config) => {
+    const apps = appsOf(config, channel.name);
+    const [app] = apps;
+    if (app === undefined) return [];
+    const webhooks = webhooksOf(apps).map(
+      (one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`),
+    );
+    return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks)];
+  },
+  ofChannelObject: (object) => {
+    const kept = object.channel.parts.find((part) => part instanceof AppChannel);
+    return kept === undefined ? [] : [new ChannelDriver(object, kept)];
+  },
   ofGateway: (gateway) => {
     const { config, platform } = gateway;
     if (config.pusher === undefined) return [];
     const address = parseGatewayName(platform.name);
     const isOwn = address.kind === "pool" && address.dialect === dialectName;
-    return isOwn ? [pusherPart(gateway)] : [];
+    const awaitsEnd = (_: object, channel: string): boolean => isChecked(config, channel);
+    return [{ awaitsEnd }, ...(isOwn ? [pusherPart(gateway)] : [])];
   },
 } as const satisfies Feature;
+
+/** Whether it matters when a gateway has no subscriber of a channel any more. */
+function isChecked(config: Config, channel: string): boolean {
+  const apps = appsOf(config, channel);
+  const [app] = apps;
+  if (app === undefined) return false;
+  const name = nameOf(channel, channelOf("", app, config.channel));
+  const isTold = webhooksOf(apps).some(({ webhook }) => webhook.eventTypes.has("channel_vacated"));
+  return isTold || kindOf(name)?.access === "presence";
+}
 
 function pusherPart(object: PartedGateway): ObjectPart {
   const { config, platform, called, endEvent } = object;
@@ -36,11 +70,13 @@ function pusherPart(object: PartedGateway): ObjectPart {
     },
     isFollowed: (channel) => object.gateway.follower(channel) !== undefined,
   });
+  const missed = (channel: string): void =>
+    object.gateway.ask(channel, { method: "cacheMissed" }, () => undefined, true);
   return {
     ofSessions: {
       // Clients ping when they have heard nothing for so long.
       config: { ...config, client: { ...config.client, pingIntervalMs: activityMs } },
-      dialect: new PusherDialect({ config, verifier, members }),
+      dialect: new PusherDialect({ config, verifier, members, missed }),
       clientMethods: pusherMethods(config, verifier),
     },
     ofGateway: { joins: (channel, send) => members.follow(channel, send) },

@@ -14,6 +14,7 @@ const app = {
   secret: "PUSHER_SECRET_SHOP",
   namespace: "shop",
   enableClientMessages: true,
+  webhooks: [],
 };
 const codec = new PusherCodec(app, configured().channel);
 

@@ -257,6 +257,7 @@ export class ModelChannel implements ChannelClientPort {
       case "delete_publication":
       case "track":
       case "untrack":
+      case "cacheMissed":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }
