@@ -414,6 +414,7 @@ export type FollowedChannel = Pick<
   | "position"
   | "firstWaitingOffset"
   | "pendingCount"
+  | "subscriberCount"
   | "sending"
   | "collecting"
 >;

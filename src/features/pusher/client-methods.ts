@@ -60,7 +60,8 @@ function signIn(
       return;
     }
     const { claims = anonymous } = session.identity;
-    session.change({ claims: { ...claims, ...user } });
+    const { expireAtSeconds } = anonymous;
+    session.change({ claims: { ...claims, ...user, expireAtSeconds } });
     for (const subscription of session.subscriptions.all) subscription.updateInfo(session.identity);
     session.accepted(nowMs);
     if (session.closed) {

@@ -66,6 +66,13 @@ export const appOptions = {
   namespace: { is: "text" },
   /** Clients may send events of their own on private and presence channels. */
   enable_client_messages: { is: "boolean" },
+  /**
+   * Clients on public and private channels are told how many subscriptions a channel has, when that changes. It costs a row
+   * for each change of a gateway's number.
+   */
+  enable_subscription_count: { is: "boolean" },
+  /** A client that hasn't signed a user in 30 s after it has connected is closed with 4009. */
+  require_signin: { is: "boolean" },
   /** Backends that are told what happens on the application's channels, signed as Pusher signs. */
   webhooks: { is: "sections", of: webhookOptions, read: readWebhooks },
 } as const satisfies Options;

@@ -1,4 +1,8 @@
-import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
+import type {
+  ConnectionClaims,
+  SubscriptionOverride,
+  SubscriptionVerdict,
+} from "../../access/claims.ts";
 import type { Config } from "../../config/config.ts";
 import {
   errorFrame,
@@ -49,7 +53,7 @@ export class PusherDialect implements Dialect {
     switch (command.method) {
       case "connect":
         if (app === undefined) done({ connection: unknownApp });
-        else done({ connection: { outcome: "verified", claims: anonymous } });
+        else done({ connection: { outcome: "verified", claims: claimsOf(session, app) } });
         return;
       case "subscribe": {
         const { channel, token } = command.request;
@@ -186,6 +190,9 @@ function ownCode(code: number): number {
     case disconnectCodes.messageSizeLimit.code:
     case disconnectCodes.internalServerError.code:
       return 4100;
+    // The time for the sign-in is over.
+    case disconnectCodes.connectionExpired.code:
+      return 4009;
     case disconnectCodes.noPong.code:
       return 4201;
     case disconnectCodes.stale.code:
@@ -214,7 +221,14 @@ function memberOf(session: DialectSession, data: string | undefined): JsonText |
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
 }
 
-/** The claims of a client that has not signed in. */
+/** The claims of a client that has just connected: where it has to sign in they end. */
+function claimsOf({ identity }: DialectSession, { requireSignin }: PusherApp): ConnectionClaims {
+  if (!requireSignin) return anonymous;
+  const openedAtSeconds = Math.ceil(identity.openedAtMs / 1_000);
+  return { ...anonymous, expireAtSeconds: openedAtSeconds + pusherLimits.signinSeconds };
+}
+
+/** The claims of a client that has not signed in, and need not. */
 export const anonymous = { user: "", expireAtSeconds: 0 };
 
 /** Members are listed, and announced; a new one gets the others' changes once it has the list. */
@@ -241,5 +255,7 @@ const noApp: PusherApp = {
   secret: "",
   namespace: "",
   enableClientMessages: false,
+  enableSubscriptionCount: false,
+  requireSignin: false,
   webhooks: [],
 };

@@ -10,9 +10,10 @@ import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
 import { MemberLists } from "./member-lists.ts";
 import { dialectName } from "./names.ts";
-import { AppChannel } from "./webhooks/app-channel.ts";
-import { ChannelDriver } from "./webhooks/channel-driver.ts";
-import { appsOf, WebhookOutbox, webhooksOf } from "./webhooks/webhook-outbox.ts";
+import { AppChannel, countsSubscriptions } from "./channel/app-channel.ts";
+import { ChannelDriver } from "./channel/channel-driver.ts";
+import { SubscriptionCounter } from "./channel/subscription-counter.ts";
+import { appsOf, WebhookOutbox, webhooksOf } from "./channel/webhook-outbox.ts";
 
 /** Applications whose clients speak the Pusher protocol, on gateways of their own. */
 export const pusher = {
@@ -27,7 +28,8 @@ export const pusher = {
     const webhooks = webhooksOf(apps).map(
       (one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`),
     );
-    return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks)];
+    const isCounted = countsSubscriptions(config, channel.name);
+    return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks, isCounted)];
   },
   ofChannelObject: (object) => {
     const kept = object.channel.parts.find((part) => part instanceof AppChannel);
@@ -39,7 +41,12 @@ export const pusher = {
     const address = parseGatewayName(platform.name);
     const isOwn = address.kind === "pool" && address.dialect === dialectName;
     const awaitsEnd = (_: object, channel: string): boolean => isChecked(config, channel);
-    return [{ awaitsEnd }, ...(isOwn ? [pusherPart(gateway)] : [])];
+    const isCounting = config.pusher.apps.some((app) => app.enableSubscriptionCount);
+    return [
+      { awaitsEnd },
+      ...(isCounting ? [new SubscriptionCounter(gateway)] : []),
+      ...(isOwn ? [pusherPart(gateway)] : []),
+    ];
   },
 } as const satisfies Feature;
 
@@ -50,7 +57,7 @@ function isChecked(config: Config, channel: string): boolean {
   if (app === undefined) return false;
   const name = nameOf(channel, channelOf("", app, config.channel));
   const isTold = webhooksOf(apps).some(({ webhook }) => webhook.eventTypes.has("channel_vacated"));
-  return isTold || kindOf(name)?.access === "presence";
+  return isTold || kindOf(name)?.access === "presence" || countsSubscriptions(config, channel);
 }
 
 function pusherPart(object: PartedGateway): ObjectPart {
@@ -74,11 +81,26 @@ function pusherPart(object: PartedGateway): ObjectPart {
     object.gateway.ask(channel, { method: "cacheMissed" }, () => undefined, true);
   return {
     ofSessions: {
-      // Clients ping when they have heard nothing for so long.
-      config: { ...config, client: { ...config.client, pingIntervalMs: activityMs } },
+      config: ofClients(config),
       dialect: new PusherDialect({ config, verifier, members, missed }),
       clientMethods: pusherMethods(config, verifier),
     },
     ofGateway: { joins: (channel, send) => members.follow(channel, send) },
+  };
+}
+
+/** The configuration of the clients' sessions. */
+function ofClients(config: Config): Config {
+  const { refresh: _, ...hooks } = config.hooks;
+  return {
+    ...config,
+    // A sign-in can't be extended, and where it is required the client has had its time.
+    hooks,
+    client: {
+      ...config.client,
+      expiredCloseDelayMs: 0,
+      // Clients ping when they have heard nothing for so long.
+      pingIntervalMs: activityMs,
+    },
   };
 }

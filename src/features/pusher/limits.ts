@@ -14,6 +14,13 @@ export const pusherLimits = {
   batchEventsMax: 10,
   /** How far the time of a signed request may be from the server's, in seconds. Beyond that it is refused with 401. */
   signatureSeconds: 600,
+  /** How long a client has to sign a user in where that is required, in seconds. Then it is closed with 4009. */
+  signinSeconds: 30,
+  /** How long a gateway collects changes of a channel's number of subscriptions before it reports the number. */
+  countWaitMs: 500,
+  /** A channel with more subscriptions than the first tells of their number once in the second time at most. */
+  countFastMax: 100,
+  countSlowMs: 5_000,
   /** Webhooks of one application. A configuration with more is refused (rule A8). */
   webhooksMax: 4,
   /** Events in one request of a webhook at most. */

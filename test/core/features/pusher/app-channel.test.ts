@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { AppChannel } from "../../../../src/features/pusher/webhooks/app-channel.ts";
+import { AppChannel } from "../../../../src/features/pusher/channel/app-channel.ts";
 import type { WebhookType } from "../../../../src/features/pusher/config.ts";
 import { pusherLimits } from "../../../../src/features/pusher/limits.ts";
 import { infoOf } from "../../../../src/features/pusher/presence-member.ts";
-import { WebhookOutbox } from "../../../../src/features/pusher/webhooks/webhook-outbox.ts";
+import { WebhookOutbox } from "../../../../src/features/pusher/channel/webhook-outbox.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import type { Sql } from "../../../../src/sql.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
@@ -17,7 +17,8 @@ const all: readonly WebhookType[] = [
   "cache_miss",
 ];
 const { webhookLeaveMs } = pusherLimits;
-const app = { id: "shop", key: "key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
+const off = { enableClientMessages: false, enableSubscriptionCount: false, requireSignin: false };
+const app = { ...off, id: "shop", key: "key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
 
 /** A channel of the application on a storage, whose events go to a webhook for each list of types. */
 function open(
@@ -30,11 +31,11 @@ function open(
     endpoint: { kind: "url", url: "https://shop.example/" } as const,
     eventTypes: new Set(eventTypes),
   }));
-  const given = { ...app, enableClientMessages: true, webhooks };
+  const given = { ...app, webhooks };
   const outboxes = webhooks.map(
     (webhook, index) => new WebhookOutbox(sql, { app: given, webhook }, `webhook_${index}_`),
   );
-  const channel = new AppChannel({ name: `shop:${name}` }, "shop:", sql, outboxes);
+  const channel = new AppChannel({ name: `shop:${name}` }, "shop:", sql, outboxes, false);
   return { channel, sql, told: (index = 0) => toldBy(outboxes[index]) };
 }
 

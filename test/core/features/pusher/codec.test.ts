@@ -14,6 +14,8 @@ const app = {
   secret: "PUSHER_SECRET_SHOP",
   namespace: "shop",
   enableClientMessages: true,
+  enableSubscriptionCount: false,
+  requireSignin: false,
   webhooks: [],
 };
 const codec = new PusherCodec(app, configured().channel);

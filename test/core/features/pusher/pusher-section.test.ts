@@ -12,6 +12,7 @@ const channel = {
   ],
 };
 
+const off = { enableClientMessages: false, enableSubscriptionCount: false, requireSignin: false };
 const hook = { url: "https://shop.example/pusher", event_types: ["client_event"] };
 
 function problems(apps: unknown, others: object = {}): readonly string[] {
@@ -24,7 +25,7 @@ describe("[A8] the section pusher", () => {
     expect(configOf({ pusher: {} }).pusher).toBeUndefined();
     const config = configOf({ channel, pusher: { apps: [shop] } });
     expect(config.pusher).toEqual({
-      apps: [{ ...shop, enableClientMessages: false, webhooks: [] }],
+      apps: [{ ...shop, ...off, webhooks: [] }],
     });
     expect(namedSecretNames(config)).toContain("PUSHER_SECRET_SHOP");
   });

@@ -23,7 +23,10 @@ export class ChannelDriver implements ObjectPart {
     this.#object = object;
     this.#kept = kept;
     kept.nowMs = () => object.platform.nowMs();
-    this.#timer = new NextTimer(object.platform, (nowMs) => object.endEvent(nowMs));
+    this.#timer = new NextTimer(object.platform, (nowMs) => {
+      this.#tellCount(nowMs);
+      object.endEvent(nowMs);
+    });
     // The instance before may have ended between the loss of a gateway and the look.
     if (kept.roll?.isEmpty === false && !object.channel.isHeld)
       this.#checkAtMs = object.awakeSinceMs;
@@ -34,6 +37,7 @@ export class ChannelDriver implements ObjectPart {
     const { hub, relay } = channel;
     if (this.#renewals !== relay.renewals) {
       this.#renewals = relay.renewals;
+      this.#kept.counts?.keepOnly(relay.gateways);
       if (this.#kept.roll?.isEmpty === false) this.#checkAtMs = nowMs + pusherLimits.membersCheckMs;
     }
     if (this.#checkAtMs !== undefined && this.#checkAtMs <= nowMs) this.#check();
@@ -63,6 +67,14 @@ export class ChannelDriver implements ObjectPart {
 
   storageDeleted(): void {
     this.#kept.roll?.deleted();
+    this.#kept.counts?.deleted();
+  }
+
+  /** Tells how many subscriptions there are. The timer calls it, because what it publishes is sent when an event ends. */
+  #tellCount(nowMs: number): void {
+    const { channel } = this.#object;
+    const count = this.#kept.counts?.take(channel.hub.shownSize, nowMs);
+    if (count !== undefined) channel.publish(this.#kept.countTold(count, nowMs), undefined, nowMs);
   }
 
   #waitMs(nowMs: number): number | undefined {
@@ -70,7 +82,9 @@ export class ChannelDriver implements ObjectPart {
     const waits = this.#kept.webhooks.map(
       ({ outbox }) => outbox.beginInMs(nowMs) ?? Number.POSITIVE_INFINITY,
     );
-    const waitMs = Math.min(Math.max(0, dueAtMs - nowMs), ...waits);
+    const { hub } = this.#object.channel;
+    const countAtMs = this.#kept.counts?.dueAtMs(hub.shownSize, nowMs) ?? Number.POSITIVE_INFINITY;
+    const waitMs = Math.min(Math.max(0, Math.min(dueAtMs, countAtMs) - nowMs), ...waits);
     return waitMs === Number.POSITIVE_INFINITY ? undefined : waitMs;
   }
 

@@ -1,15 +1,19 @@
 import type { AcceptedEntry, ChannelPart, PartedChannel } from "../../../channel/channel-part.ts";
+import type { PublicationRequest } from "../../../contract/channel-call.ts";
+import type { Config } from "../../../config/config.ts";
 import type { RelayReply, RelayRequest } from "../../../contract/relay-request.ts";
+import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { payloadJson } from "../../../protocol/payload.ts";
 import type { ClientInfo } from "../../../protocol/publication.ts";
 import type { Sql } from "../../../sql.ts";
-import { kindOf, nameOf } from "../channel-names.ts";
+import { channelOf, kindOf, nameOf } from "../channel-names.ts";
 import { eventTag } from "../event-data.ts";
 import { pusherLimits } from "../limits.ts";
 import { memberOf } from "../presence-member.ts";
 import { socketIdOf } from "../socket-id.ts";
 import { MemberRoll } from "./member-roll.ts";
-import type { WebhookEvent, WebhookOutbox } from "./webhook-outbox.ts";
+import { SubscriptionCounts } from "./subscription-counts.ts";
+import { appsOf, type WebhookEvent, type WebhookOutbox } from "./webhook-outbox.ts";
 
 declare module "../../../contract/relay-request.ts" {
   interface RelayRequests {
@@ -26,6 +30,8 @@ export class AppChannel implements ChannelPart {
   readonly webhooks: readonly WebhookOutbox[];
   /** The members of a presence channel; undefined on any other. */
   readonly roll: MemberRoll | undefined;
+  /** How many subscriptions there are, where clients are told. */
+  readonly counts: SubscriptionCounts | undefined;
   /** The time, ms since 1970; set before anything happens. */
   nowMs: () => number = () => 0;
   readonly #name: string;
@@ -40,10 +46,12 @@ export class AppChannel implements ChannelPart {
     prefix: string,
     sql: Sql,
     webhooks: readonly WebhookOutbox[],
+    isCounted: boolean,
   ) {
     this.#name = nameOf(name, prefix);
     this.webhooks = webhooks;
     this.roll = kindOf(this.#name)?.access === "presence" ? new MemberRoll(sql) : undefined;
+    this.counts = isCounted ? new SubscriptionCounts(sql) : undefined;
     this.#keepsGone = this.tells("member_removed");
   }
 
@@ -76,19 +84,33 @@ export class AppChannel implements ChannelPart {
     this.#tell(told, nowMs);
   }
 
-  reply(
-    _gateway: string,
-    { method }: RelayRequest,
-    _: number,
-    nowMs: number,
-  ): RelayReply | undefined {
-    if (method !== "cacheMissed") return undefined;
+  reply(gateway: string, request: RelayRequest, _: number, nowMs: number): RelayReply | undefined {
+    if (request.method === "subscriptions") {
+      this.counts?.set(gateway, request.count);
+      return { outcome: "noted" };
+    }
+    if (request.method !== "cacheMissed") return undefined;
     // Each subscriber would be one, until the backend has sent an event.
     if (Math.abs(nowMs - this.#missedAtMs) >= pusherLimits.webhookMissMs) {
       this.#missedAtMs = nowMs;
       this.#tell(this.#event("cache_miss"), nowMs);
     }
     return { outcome: "noted" };
+  }
+
+  /** Tells webhooks of the number of subscriptions. @returns the publication by which clients are told */
+  countTold(count: number, nowMs: number): PublicationRequest {
+    const told = { subscription_count: count };
+    this.#tell({ ...this.#event("subscription_count"), ...told }, nowMs);
+    return {
+      data: trustedJsonText(JSON.stringify(told)),
+      tags: { [eventTag]: countEvent },
+      skipHistory: true,
+      idempotencyKey: "",
+      version: 0n,
+      versionEpoch: "",
+      delta: false,
+    };
   }
 
   /**
@@ -110,7 +132,9 @@ export class AppChannel implements ChannelPart {
 
   get storesNothing(): boolean {
     return (
-      this.roll?.isEmpty !== false && this.webhooks.every(({ outbox }) => outbox.storesNothing)
+      this.roll?.isEmpty !== false &&
+      this.counts?.isEmpty !== false &&
+      this.webhooks.every(({ outbox }) => outbox.storesNothing)
     );
   }
 
@@ -145,4 +169,15 @@ export class AppChannel implements ChannelPart {
   }
 }
 
+/** Whether clients are told how many subscriptions a channel has: those of presence channels know their members. */
+export function countsSubscriptions(config: Config, channel: string): boolean {
+  const app = appsOf(config, channel).find((one) => one.enableSubscriptionCount);
+  if (app === undefined) return false;
+  const access = kindOf(nameOf(channel, channelOf("", app, config.channel)))?.access;
+  return access === "public" || access === "private";
+}
+
 const markName = "occupied";
+
+/** The protocol's own event, which comes as a publication: it needs no frame of its own. */
+const countEvent = "pusher_internal:subscription_count";
