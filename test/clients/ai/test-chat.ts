@@ -53,13 +53,7 @@ export class Tab {
     const init = options.init?.(this);
     const chat = new PlainChat({ id: chatId, transport: this.transport, state, ...init });
     this.chat = chat;
-    const followed = () => ({
-      status: chat.status,
-      setMessages: (change: (messages: UIMessage[]) => UIMessage[]) =>
-        void (chat.messages = change(chat.messages)),
-      resumeStream: () => chat.resumeStream(),
-    });
-    this.#unfollow = follows ? this.transport.follow(chatId, followed) : () => undefined;
+    this.#unfollow = follows ? this.transport.follow(chatId, () => chat) : () => undefined;
   }
 
   /** All texts that the chat shows, without reasoning. */
