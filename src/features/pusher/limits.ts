@@ -21,6 +21,8 @@ export const pusherLimits = {
   /** A channel with more subscriptions than the first tells of their number once in the second time at most. */
   countFastMax: 100,
   countSlowMs: 5_000,
+  /** How long a new subscription with offsets waits for its client to say up to where it has the events. */
+  sinceWaitMs: 10_000,
   /** Webhooks of one application. A configuration with more is refused (rule A8). */
   webhooksMax: 4,
   /** Events in one request of a webhook at most. */
