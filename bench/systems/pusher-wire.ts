@@ -5,9 +5,9 @@ import type { Post, Wire } from "./wire.ts";
 /** A server of the Pusher protocol: subscribers of public channels, and an application's server that signs its requests. */
 export function pusherWire({ sockets, api, key: secret }: Peer): Wire {
   const key = sockets.path.split("/").at(-1) ?? "";
+  const path = (body: string) => signedPath(`${api.path}/events`, body, { key, secret });
   const post = (place: object, data: string): Post => {
     const body = JSON.stringify({ name: "bench", ...place, data });
-    const path = (of: string) => signedPath(`${api.path}/events`, of, { key, secret });
     return {
       path: path(body),
       headers: { "Content-Type": "application/json" },
