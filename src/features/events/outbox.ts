@@ -1,4 +1,5 @@
 import type { EventsConfig, EventType } from "./config.ts";
+import type { Erased } from "../../contract/erased.ts";
 import { eventLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { Sql } from "../../sql.ts";
@@ -127,6 +128,11 @@ export class Outbox {
   addInCommit(event: ObjectEvent, nowMs: number): void {
     this.append(event, nowMs);
     this.#commits.written(this.#last);
+  }
+
+  /** Blanks the events of publications that are erased, whether the target has taken them or not (rule E20). */
+  erase(erased: Erased): void {
+    this.#table.erase(erased);
   }
 
   /** The publications that were added are durable. */
