@@ -87,6 +87,7 @@ export default defineConfig({
             "test/core/**/*.test.ts",
             "test/verification/**/*.test.ts",
             "test/contract/**/*.test.ts",
+            "bench/**/*.test.ts",
           ],
           benchmark: { include: [] },
           environment: "node",

@@ -1,10 +1,9 @@
 import { parseArgs } from "node:util";
-import { isStartedName, systemOrder } from "./results/shown-system.ts";
+import { systemOrder } from "./results/shown-system.ts";
 import { isPeerName, type Peer, parsePeer } from "./systems/peer.ts";
 import {
   type ArrivalRule,
   arrivalRules,
-  isArrivalRule,
   isWeakenedName,
   weakenable,
   weakenedName,
@@ -54,14 +53,15 @@ export function parseOptions(
     if (values.help === true) return { outcome: "help" };
     const quick = values.quick ?? false;
     const peers = readPeers(values.peer ?? []);
-    const without = readWithout(values.without);
-    const whole = readSystems(values.systems);
+    const { systems: chosen, without: left } = values;
+    const without = left === undefined ? [] : readNames("without", left, arrivalRules);
+    const whole = chosen === undefined ? choosable : readNames("systems", chosen, choosable);
     const weakened = weakenable
       .filter((system) => whole.includes(system))
       .flatMap((system) => without.map((rule) => weakenedName(system, rule)));
     const only = values.only ?? (without.length > 0 ? arrivalScenarios : undefined);
     const options: BenchOptions = {
-      ...(only === undefined ? {} : { only: readOnly(only, scenarios) }),
+      ...(only === undefined ? {} : { only: readNames("only", only, scenarios) }),
       quick,
       rounds: readRounds(values.rounds, quick ? 1 : 3),
       systems: [...whole, ...weakened, ...peers.map(({ name }) => name)],
@@ -153,11 +153,16 @@ const known = {
 /** The null server measures the load generator and has no figures of its own. */
 const choosable: readonly StartedName[] = systemOrder.filter((system) => system !== "null");
 
-function readOnly(text: string, scenarios: readonly string[]): readonly string[] {
+/** The names of an option's list, in the order of its choices. Throws for any other name. */
+function readNames<Name extends string>(
+  option: string,
+  text: string,
+  choices: readonly Name[],
+): readonly Name[] {
   const names = text.split(",");
-  const strange = names.find((name) => !scenarios.includes(name));
-  if (strange === undefined) return scenarios.filter((name) => names.includes(name));
-  throw new Error(`--only doesn't know "${strange}"; there are ${scenarios.join(", ")}`);
+  const strange = names.find((name) => !choices.some((each) => each === name));
+  if (strange === undefined) return choices.filter((name) => names.includes(name));
+  throw new Error(`--${option} doesn't know "${strange}"; there are ${choices.join(", ")}`);
 }
 
 function readRounds(text: string | undefined, otherwise: number): number {
@@ -165,25 +170,6 @@ function readRounds(text: string | undefined, otherwise: number): number {
   const rounds = Number(text);
   if (/^\d+$/.test(text) && rounds >= 1 && rounds <= roundsMax) return rounds;
   throw new Error(`--rounds takes a whole number from 1 to ${roundsMax}, not "${text}"`);
-}
-
-function readSystems(text: string | undefined): readonly StartedName[] {
-  if (text === undefined) return choosable;
-  const names = text.split(",");
-  for (const name of names) {
-    if (isStartedName(name) && choosable.includes(name)) continue;
-    throw new Error(`--systems doesn't know "${name}"; there are ${choosable.join(", ")}`);
-  }
-  return choosable.filter((system) => names.includes(system));
-}
-
-function readWithout(text: string | undefined): readonly ArrivalRule[] {
-  if (text === undefined) return [];
-  const names = text.split(",");
-  const strange = names.find((name) => !isArrivalRule(name));
-  if (strange !== undefined)
-    throw new Error(`--without doesn't know "${strange}"; there are ${arrivalRules.join(", ")}`);
-  return arrivalRules.filter((rule) => names.includes(rule));
 }
 
 /** The scenarios in which clients arrive while others are sent publications. */

@@ -1,4 +1,3 @@
-import { isPeerName } from "../systems/peer.ts";
 import { isWeakenedName, weakenedOf } from "../systems/weakened.ts";
 import type { StartedName, SystemName } from "../systems/wire.ts";
 
@@ -66,12 +65,10 @@ export function lookOf(system: SystemName): Look {
 }
 
 function placeOf(system: SystemName): number {
-  if (isPeerName(system)) return systemOrder.length;
   const weakened = weakenedOf(system);
   // Beside the whole one.
-  return weakened === undefined
-    ? systemOrder.findIndex((name) => name === system)
-    : systemOrder.indexOf(weakened.system) + 0.5;
+  if (weakened !== undefined) return systemOrder.indexOf(weakened.system) + 0.5;
+  return isStartedName(system) ? systemOrder.indexOf(system) : systemOrder.length;
 }
 
 const peerColours = ["#00838f", "#ad1457", "#6d4c41", "#3949ab", "#827717"] as const;

@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { callersWithTokens } from "./caller-tokens.ts";
 import { Figures } from "./figures.ts";
 import { connect, type MeasuredRun, measureEach, processOf, withLoad } from "./measured-run.ts";
+import { processTimeMs } from "./process-time.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
 /** Connections to which nothing is published: pings alone, and what is noted with them of what has arrived. */
@@ -74,21 +74,13 @@ function measureTurn(
     await load.carryOut({ order: "single", channel, dataBytes: 100 });
     // The two pings after which nothing new is noted, and what the connections before leave to do.
     await pause(3 * pingIntervalMs);
-    const before = processorMs(processOf(measured));
+    const before = processTimeMs(processOf(measured));
     await pause(pings * pingIntervalMs);
-    return processorMs(processOf(measured)) - before;
+    return processTimeMs(processOf(measured)) - before;
   });
 }
 
 const usualSize = { connections: 1_000, pings: 10, turns: 2 };
 const quickSize: typeof usualSize = { connections: 100, pings: 1, turns: 1 };
-
-/** The processor time that a process has taken, in ms, where a tick of Linux is 10 ms. */
-function processorMs(processId: number): number {
-  // The name of the program, in parentheses, may have spaces.
-  const stat = readFileSync(`/proc/${processId}/stat`, "utf8").split(") ").at(-1) ?? "";
-  const fields = stat.split(" ");
-  return 10 * (Number(fields[11]) + Number(fields[12]));
-}
 
 const pingIntervalMs = 1_000;

@@ -1,5 +1,5 @@
 import type { SystemName } from "../systems/wire.ts";
-import { type Figure, Figures } from "./figures.ts";
+import { type Figure, Figures, medianAndTail } from "./figures.ts";
 import {
   connect,
   measureEach,
@@ -7,7 +7,6 @@ import {
   publishClosedLoop,
   subscribersOf,
 } from "./measured-run.ts";
-import { medianAndTail } from "./figures.ts";
 import type { Bench, Finding, Scenario } from "./scenario.ts";
 
 /** Calls of a channel's code, each of which sets a key and publishes, beside plain publications to another channel. */
@@ -51,15 +50,13 @@ async function compare(
     const loop = { publishers: 64, seconds, batch: 1, channels: [channel], call };
     const report = await publishClosedLoop(measured, loop);
     await load.carryOut({ order: "cut" });
-    const { busy, publications, answerLatenciesMs } = report;
+    const { busy, answerLatenciesMs } = report;
+    const rate = report.publications / report.seconds;
+    rates.push(rate);
     const where = { system, point: `${way}, ${subscribers} subscribers` };
     const add = (figure: Omit<Figure, keyof typeof where>, value: number): void =>
       figures.add({ ...figure, ...where }, { value, busy });
-    rates.push(publications / report.seconds);
-    add(
-      { measure: "a second", unit: "per second", better: "higher" },
-      publications / report.seconds,
-    );
+    add({ measure: "a second", unit: "per second", better: "higher" }, rate);
     const { p50Ms } = medianAndTail(answerLatenciesMs);
     add({ measure: "answer, p50", unit: "ms", better: "lower" }, p50Ms);
   }

@@ -21,9 +21,9 @@ function isHere(host: string): boolean {
  */
 export function processTimeMs(processId: number): number {
   const text = readFileSync(`/proc/${processId}/stat`, "utf8");
-  // The program's name is in parentheses, and may hold spaces. The third field follows it.
+  // The program's name is in parentheses, and may hold spaces. The third field follows it; the times are 14 to 17.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  const ticks = fields.slice(14 - 3, 17 - 2).map(Number);
+  const ticks = fields.slice(14 - 3, 18 - 3).map(Number);
   return ticks.reduce((sum, count) => sum + count, 0) * msPerTick;
 }
 

@@ -1,5 +1,5 @@
 import type { Change } from "../../test/verification/weakened/changed-copy.ts";
-import type { StartedName, WeakenedName } from "./wire.ts";
+import type { WeakenedName } from "./wire.ts";
 
 /** The rules of src/SPEC.md for arrivals, each of which `--without` takes out. */
 export const arrivalRules = ["F12", "F13", "F14"] as const;
@@ -29,11 +29,6 @@ export function weakenedOf(
 
 export function isWeakenedName(name: string): name is WeakenedName {
   return weakenedOf(name) !== undefined;
-}
-
-/** The whole system that a system is a variant of; the system itself if it is whole. */
-export function wholeOf(name: StartedName | WeakenedName): StartedName {
-  return isWeakenedName(name) ? (weakenedOf(name)?.system ?? "channel") : name;
 }
 
 /**

@@ -23,7 +23,7 @@ export function productionBundle(
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
     });
-    // It has the name of the main module.
+    // The bundle has the name of the main module.
     const name = readdirSync(built).find((file) => file.endsWith(".js"));
     return readFileSync(join(built, name ?? "edge.js"), "utf8");
   } finally {

@@ -1,9 +1,8 @@
 import { Command } from "commander";
-import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { ApiClient } from "../connection/api-client.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
-import { type Shell, usageFailure } from "../shell.ts";
-import { PayloadText } from "../text/payload-text.ts";
+import type { Shell } from "../shell.ts";
+import { typedJson } from "../text/payload-text.ts";
 import { printable } from "../text/printable.ts";
 
 interface CallOptions extends ServerOptions {
@@ -42,7 +41,7 @@ Examples:
         const result = await api.result("call", {
           channel,
           procedure,
-          ...(args !== undefined && { args: payloadOf(args) }),
+          ...(args !== undefined && { args: typedJson(args, notJson) }),
           ...(key !== undefined && { idempotency_key: key }),
         });
         const { data } = result;
@@ -52,9 +51,4 @@ Examples:
     );
 }
 
-function payloadOf(text: string): PayloadText {
-  const json = parseJsonText(text);
-  if (json === undefined)
-    throw usageFailure("the arguments aren't JSON; texts need double quotes within single ones");
-  return new PayloadText(json);
-}
+const notJson = "the arguments aren't JSON; texts need double quotes within single ones";

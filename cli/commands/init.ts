@@ -61,7 +61,7 @@ Examples:
     });
 }
 
-/** What was written, and what is typed next. */
+/** The lines about the written files and the commands to type next. */
 function nextSteps(
   written: readonly string[],
   folder: string,

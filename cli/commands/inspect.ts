@@ -172,7 +172,7 @@ function channelRows(channel: JsonObject): readonly Row[] {
   ];
 }
 
-/** What the code of a channel has stored. */
+/** The size of the stored keys of a channel's code. */
 function codeRows({ keys, bytes, version }: JsonObject): readonly Row[] {
   if (keys === undefined) return [];
   const size = bytes === undefined ? "" : `, ${shown(bytes)} bytes`;

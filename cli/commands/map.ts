@@ -1,11 +1,10 @@
 import { Command } from "commander";
-import { parseJsonText } from "../../src/protocol/json/text.ts";
 import type { JsonObject, JsonValue } from "../../src/protocol/wire-value.ts";
 import { objectsOf } from "../connection/answer.ts";
 import { ApiClient } from "../connection/api-client.ts";
 import { type ClientOptions, withClient } from "../connection/client-connection.ts";
 import { MapWatch } from "./map-watch.ts";
-import { PayloadText } from "../text/payload-text.ts";
+import { typedJson } from "../text/payload-text.ts";
 import { printable, shown } from "../text/printable.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
 import { exitCodes, paintOf, refusal, type Shell, usageFailure } from "../shell.ts";
@@ -142,12 +141,13 @@ Examples:
       if (ifNew === true && ifExists === true)
         throw usageFailure("--if-new and --if-exists exclude each other");
       const given = value === "-" ? await shell.input() : value;
-      const json = parseJsonText(given);
-      if (json === undefined)
-        throw usageFailure("the value isn't JSON: texts need double quotes within single ones");
+      const data = typedJson(
+        given,
+        "the value isn't JSON: texts need double quotes within single ones",
+      );
       const mode = ifNew === true ? "if_new" : ifExists === true ? "if_exists" : "";
       const fields = {
-        data: new PayloadText(json),
+        data,
         ...(mode !== "" && { key_mode: mode }),
         ...(tag !== undefined && { tags: tag }),
       };

@@ -1,11 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command } from "commander";
-import { parseJsonText } from "../../src/protocol/json/text.ts";
 import { isJsonArray, isJsonObject, type JsonValue } from "../../src/protocol/wire-value.ts";
 import { ApiClient, type ApiParams } from "../connection/api-client.ts";
 import { readText } from "../configuration/document.ts";
-import { PayloadText } from "../text/payload-text.ts";
+import { type PayloadText, typedJson } from "../text/payload-text.ts";
 import { type ServerOptions, withServer } from "../connection/settings.ts";
 import { exitCodes, refusal, type Shell, usageFailure } from "../shell.ts";
 import { shown } from "../text/printable.ts";
@@ -83,10 +82,7 @@ async function payload(
 }
 
 function jsonOf(text: string): PayloadText {
-  const json = parseJsonText(text);
-  if (json === undefined)
-    throw usageFailure("the payload isn't JSON: use --text for a text, or --file for bytes");
-  return new PayloadText(json);
+  return typedJson(text, "the payload isn't JSON: use --text for a text, or --file for bytes");
 }
 
 /** The fields of a publish beside its channel and its payload. */

@@ -14,7 +14,7 @@ import type { Upload } from "./upload.ts";
 export interface AskedWorker {
   /** What was given to `dormouse()`; undefined if the module doesn't call it. */
   readonly configuration: CodedConfiguration | undefined;
-  /** What is wrong with the code that was given to `useChannels()`, under the configuration of the file. */
+  /** The problems of the code that was given to `useChannels()`, under the configuration of the file. */
   readonly channelProblems: readonly string[];
   /** The names that the module exports. */
   readonly exports: readonly string[];

@@ -22,7 +22,7 @@ export type ConfigPlace =
   /** In the file that was found. */
   | {
       readonly place: "file";
-      /** What is wrong with the code of channels that the Worker has beside it. */
+      /** The problems of the code of channels that the Worker has beside the file. */
       readonly problems: readonly string[];
     }
   /** In the Worker's code, which gave it to `dormouse()`. */
@@ -76,7 +76,7 @@ export async function placeOfConfig(
   return askedPlace(found, worker, built.upload, localSecrets(found.file, options, shell), place);
 }
 
-/** In the file, beside no code that was looked at. */
+/** The place of a configuration in the file, where no code of channels was checked. */
 const inFile: ConfigPlace = { place: "file", problems: [] };
 
 async function askedPlace(

@@ -66,7 +66,7 @@ export function apiTypes(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** What is about the code of channels. */
+/** The file of the types of the code of channels. */
 const codeFile = "api-code.ts";
 
 /** The files of methods whose types would make the files of all others too long. */

@@ -1,4 +1,5 @@
 /** The schemas in the answers to `why`, `inspect` and `events`, by their names among the document's components. */
+import { procedureLimits } from "../../src/features/procedures/limits.ts";
 import { trailLimits } from "../../src/features/why/limits.ts";
 import {
   anything,
@@ -237,7 +238,7 @@ const inspected: Readonly<Record<string, Schema>> = {
     },
   ),
   CodeState: object(
-    "The code of a channel: what it has stored, and its last calls.",
+    "The code of a channel: its stored keys and timers, and its last calls.",
     {
       keys: count("How many keys there are."),
       first_keys: listOf(
@@ -267,7 +268,7 @@ const inspected: Readonly<Record<string, Schema>> = {
   CodeTimer: object("A timer of the code.", {
     name: text("The name."),
     at_ms: large("When it calls, in ms since 1970."),
-    procedure: text("What it calls."),
+    procedure: text("The procedure that it calls."),
     tries: count("How often the procedure has thrown."),
   }),
   CallOutcomes: object("How many calls ended in which way.", {
@@ -276,7 +277,7 @@ const inspected: Readonly<Record<string, Schema>> = {
     rejected: count("Those that the code rejected."),
     refused: count("Those that passed a bound, or that there was no room for."),
     threw: count("Those in which the code threw."),
-    slow: count("Those that held the thread for more than 50 ms."),
+    slow: count(`Those that held the thread for more than ${procedureLimits.slowMs} ms.`),
   }),
   LastProcedureCall: object(
     "A call that has ended.",

@@ -1,6 +1,6 @@
 /** The method that calls a procedure of a channel's code (docs/procedures.md). */
 import { procedureLimits } from "../../src/features/procedures/limits.ts";
-import { limits } from "../../src/limits.ts";
+import { publicationNotes } from "./channel-methods.ts";
 import type { MethodNotes } from "./method.ts";
 import { anything, object } from "./schema.ts";
 import { channelNote } from "./shared-notes.ts";
@@ -22,17 +22,17 @@ export const procedureMethods = {
         isRequired: true,
       },
       idempotency_key: {
+        ...publicationNotes.idempotency_key,
         description:
           "A second call with the same key within 5 minutes calls nothing, and has the first result. Keys belong to a channel.",
-        maxLength: limits.idempotencyKeyBytesMax,
       },
     },
     texts: {
       args: {
-        description: `What the procedure takes: any JSON value, of at most ${procedureLimits.argsBytesMax} bytes.`,
+        description: `The arguments of the procedure: any JSON value, of at most ${procedureLimits.argsBytesMax} bytes.`,
       },
     },
-    result: object("What the procedure has returned.", {
+    result: object("The result of the procedure.", {
       data: anything("Any JSON value; null if the procedure returned nothing."),
     }),
     example: {

@@ -30,7 +30,7 @@ server.listen(workerData, () => {
 });
 `;
 
-/** What the thread says. */
+/** The thread's message. */
 type Opened = { readonly descriptor: number; readonly port: number } | { readonly fault: string };
 
 /**

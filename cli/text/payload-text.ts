@@ -4,7 +4,8 @@
  */
 import { asItCame } from "./number-text.ts";
 import { randomUUID } from "node:crypto";
-import type { JsonText } from "../../src/protocol/json/text.ts";
+import { type JsonText, parseJsonText } from "../../src/protocol/json/text.ts";
+import { usageFailure } from "../shell.ts";
 import type { JsonValue } from "../../src/protocol/wire-value.ts";
 
 /** JSON that is sent as it was typed. */
@@ -14,6 +15,18 @@ export class PayloadText {
   constructor(json: JsonText) {
     this.json = json;
   }
+}
+
+/**
+ * Reads JSON that was typed.
+ *
+ * @param problem the sentence for a text that isn't JSON
+ * @throws Failure with that sentence
+ */
+export function typedJson(text: string, problem: string): PayloadText {
+  const json = parseJsonText(text);
+  if (json === undefined) throw usageFailure(problem);
+  return new PayloadText(json);
 }
 
 /** The JSON of a request, in which each {@link PayloadText} has its own text. */

@@ -52,8 +52,8 @@ export class NodeSql implements Sql {
   }
 }
 
-/** The core stores no integers that need a bigint. */
-function isSqlRow(row: StoredRow): row is StoredRow & SqlRow {
+/** Tells the type of a row. @throws if a column holds a bigint: the core stores no integers that need one */
+export function isSqlRow(row: StoredRow): row is StoredRow & SqlRow {
   for (const value of Object.values(row)) {
     if (typeof value === "bigint") throw new Error("A column holds a bigint");
   }

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { hexadecimalBytes } from "../protocol/bytes.ts";
 
 /**
  * The signature with which a backend lets a user track keys of a shared poll (docs/protocol.md 3.5): a text
@@ -18,9 +19,7 @@ export interface TrackSignature {
 export function parseTrackSignature(text: string): TrackSignature | undefined {
   const [, issuedAt, expireAt, hex] = signatureShape.exec(text) ?? [];
   if (issuedAt === undefined || expireAt === undefined || hex === undefined) return undefined;
-  const hmac = new Uint8Array(32);
-  for (let index = 0; index < 32; index++)
-    hmac[index] = Number.parseInt(hex.slice(index * 2, index * 2 + 2), 16);
+  const hmac = hexadecimalBytes(hex);
   return { issuedAt, expireAt, expireAtSeconds: Number(expireAt), hmac };
 }
 

@@ -178,7 +178,7 @@ export class PublicationStore {
 
 /** A publish that does nothing. */
 interface Suppression {
-  /** Where it counts; absent: nowhere. */
+  /** The count that it belongs to; absent without any. */
   readonly counted?: "repeated" | "outdated";
   readonly suppressed: PublishOutcome;
 }

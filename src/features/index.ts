@@ -34,7 +34,7 @@ import { pusher } from "./pusher/feature.ts";
 import { procedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
-/** What the code of channels is made of, for the Workers that have some. */
+/** The types of the code of channels, for the Workers that have some. */
 export type {
   ChannelDefinitions,
   Procedure,

@@ -23,6 +23,14 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+/** The bytes of a text of hexadecimal digits, two for each byte. */
+export function hexadecimalBytes(digits: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let index = 0; index < bytes.length; index++)
+    bytes[index] = Number.parseInt(digits.slice(index * 2, index * 2 + 2), 16);
+  return bytes;
+}
+
 /** The parts one after the other, in new memory; a single part is returned as it is, not copied. */
 export function concatenated(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;

@@ -1,6 +1,6 @@
 // Written by `npm run openapi`. Don't edit it: a test compares it.
 
-/** The code of a channel: what it has stored, and its last calls. */
+/** The code of a channel: its stored keys and timers, and its last calls. */
 export interface ApiCodeState {
   /** How many keys there are. */
   readonly keys: number;
@@ -32,7 +32,7 @@ interface ApiCodeTimer {
   readonly name: string;
   /** When it calls, in ms since 1970. */
   readonly at_ms: number;
-  /** What it calls. */
+  /** The procedure that it calls. */
   readonly procedure: string;
   /** How often the procedure has thrown. */
   readonly tries: number;
@@ -75,13 +75,13 @@ export interface ApiCallRequest {
   readonly channel: string;
   /** The name of the procedure. */
   readonly procedure: string;
-  /** What the procedure takes: any JSON value, of at most 65536 bytes. */
+  /** The arguments of the procedure: any JSON value, of at most 65536 bytes. */
   readonly args?: unknown;
   /** A second call with the same key within 5 minutes calls nothing, and has the first result. Keys belong to a channel. */
   readonly idempotency_key?: string;
 }
 
-/** What the procedure has returned. */
+/** The result of the procedure. */
 export interface ApiCallResult {
   /** Any JSON value; null if the procedure returned nothing. */
   readonly data: unknown;

@@ -9,7 +9,7 @@ import {
   type CodedConfiguration,
   codeListener,
 } from "../../src/contract/coded-configuration.ts";
-import { leftOutProblems } from "../../src/features/index.ts";
+import { type ChannelDefinitions, leftOutProblems } from "../../src/features/index.ts";
 import { withChannelCode } from "../../src/features/sections.ts";
 import { askForClaims, takeMessages } from "../features/index.ts";
 import { createApp } from "../http/app.ts";
@@ -21,7 +21,6 @@ import { runtimeProblems } from "./runtime-problems.ts";
 import type { ApiResults } from "./api-types.ts";
 import { callProcedure, carryOut, carryOutBatch } from "./commands.ts";
 import type { CallProcedure } from "./procedure-calls.ts";
-import type { ChannelDefinitions } from "../../src/features/index.ts";
 import type { DormouseConfig } from "../../src/features/options.ts";
 import { fileIn, type PackageFiles } from "./files.ts";
 import { type OperatorAnswer, askForAdmission, withConsole } from "./operators.ts";

@@ -8,7 +8,7 @@ import type {
 } from "../../src/features/index.ts";
 import type { JsonData, JsonValue } from "../../src/protocol/wire-value.ts";
 
-/** What a call may have besides its arguments. */
+/** The options of a call. */
 export interface CallOptions {
   /** A second call with the same key within 5 minutes calls nothing, and has the first result. */
   readonly idempotencyKey?: string;
@@ -18,7 +18,7 @@ export interface CallOptions {
  * Calls a procedure of a channel. A channel whose namespace isn't known to the compiler, such as one of type `string`, may be
  * one of any namespace.
  *
- * @typeParam Before what comes before the channel
+ * @typeParam Before the parameters before the channel
  */
 export type CallProcedure<
   Before extends readonly unknown[],
@@ -71,7 +71,7 @@ type ProcedureAt<
       : Procedure
     : Procedure;
 
-/** What comes after the name of a procedure. */
+/** The parameters after the name of a procedure. */
 type MoreOf<Called> =
   ProcedureArgs<Called> extends readonly [infer Args]
     ? [Args] extends [never]

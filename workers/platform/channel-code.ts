@@ -21,7 +21,7 @@ export function useChannels(definitions: ChannelDefinitions): void {
   if (typeof listener === "function") listener(problemsUnder);
 }
 
-/** Tells `dormouse check` what is wrong with the code (rule OW14). A configuration that is wrong has problems of its own. */
+/** Gives `dormouse check` the problems of the code (rule OW14). A configuration that is wrong has problems of its own. */
 const problemsUnder: ChannelsCheck = (config, place) => {
   const parsed = parseConfig(config, place);
   return parsed.outcome === "config" ? withCodeHere(parsed.config).problems : [];
@@ -30,7 +30,7 @@ const problemsUnder: ChannelsCheck = (config, place) => {
 let given: ChannelDefinitions | undefined;
 
 /**
- * The configuration with the code of the channels, and what is wrong with that code. Its type is written out, so that the
+ * The configuration with the code of the channels, and the problems of that code. The type of the result is written out, so that the
  * declarations of the package's `channels` name no section: those of sections don't compile in an installed package.
  */
 export function withCodeHere(config: Config): {

@@ -1,4 +1,8 @@
 import { previousName, type Secrets } from "../../src/access/secrets.ts";
+import type { SignedReceiver } from "../../src/object/platform.ts";
+import { hexadecimal } from "./digest.ts";
+import type { WebhookSigner } from "./webhook-signature.ts";
+import { hexadecimalBytes } from "../../src/protocol/bytes.ts";
 
 /**
  * Finds out whether a text is signed with a secret, or with the one before it: HMAC-SHA256, which the platform compares in
@@ -14,13 +18,28 @@ export async function isSigned(
   signature: string,
 ): Promise<boolean> {
   if (!/^[\da-f]{64}$/i.test(signature)) return false;
-  const bytes = Uint8Array.from(signature.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+  const bytes = hexadecimalBytes(signature);
   const signed = new TextEncoder().encode(text);
   for (const name of [secret, previousName(secret)]) {
     const key = await keyOf(secrets, name);
     if (key !== undefined && (await crypto.subtle.verify("HMAC", key, bytes, signed))) return true;
   }
   return false;
+}
+
+/** Signs requests to a receiver with its secret. */
+export function namedSigner(
+  secrets: Secrets,
+  { secret, headers }: Pick<SignedReceiver, "secret" | "headers">,
+): Pick<WebhookSigner, "headers"> {
+  return {
+    headers: async (_id, body) => {
+      const key = await keyOf(secrets, secret);
+      if (key === undefined) throw new Error("a secret is missing");
+      const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(body));
+      return headers(hexadecimal(new Uint8Array(signature)));
+    },
+  };
 }
 
 /** The key of a secret, imported once for each configuration; undefined if there is no such secret. */

@@ -200,7 +200,7 @@ type ChangeOutcome =
   | FailedReply
   | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
 
-/** What the answer says. */
+/** The outcome of a change that is answered with a result. */
 type Changed =
   | { readonly outcome: "changed"; readonly position: StreamPosition; readonly version: number }
   | {

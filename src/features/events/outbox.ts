@@ -1,5 +1,6 @@
 import type { EventsConfig, EventType } from "./config.ts";
 import type { Erased } from "../../contract/erased.ts";
+import { CommitTimes } from "./commit-times.ts";
 import { eventLimits } from "./limits.ts";
 import { limits } from "../../limits.ts";
 import type { Sql } from "../../sql.ts";
@@ -17,7 +18,8 @@ import { utf8Length } from "../../protocol/bytes.ts";
 export class Outbox {
   /** The object's name in its events, such as `channel/news`. */
   readonly object: string;
-  readonly #config: EventsConfig;
+  readonly #config: OutboxConfig;
+  readonly #form: EventForm;
   readonly #table: OutboxTable;
   readonly #isQueue: boolean;
   /** The number of the newest event, and when it happened. Both are 0 before the first. */
@@ -40,11 +42,12 @@ export class Outbox {
   readonly #commits = new CommitTimes();
 
   /** Also restores an outbox: what the target hasn't been seen to take is sent again. */
-  constructor({ sql, object, config }: OutboxSetup) {
+  constructor({ sql, object, config, form = ownForm(object), prefix }: OutboxSetup) {
     this.object = object;
     this.#config = config;
+    this.#form = form;
     this.#isQueue = config.target.kind === "queue";
-    this.#table = new OutboxTable(sql, config.keepMax);
+    this.#table = new OutboxTable(sql, config.keepMax, prefix);
     const stored = this.#table.load();
     if (stored === undefined) return;
     if (typeof stored === "number") {
@@ -95,11 +98,15 @@ export class Outbox {
 
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
   append(event: ObjectEvent, nowMs: number): void {
-    if (!this.#table.exists) this.#create(nowMs);
     const dataBytesMax = this.#isQueue
       ? eventLimits.eventsQueueDataBytesMax
       : Number.POSITIVE_INFINITY;
-    const body = encodeEvent(event, dataBytesMax);
+    this.add(event.type, encodeEvent(event, dataBytesMax), nowMs);
+  }
+
+  /** The same for an event in another form. @param body its fields as JSON, without the braces */
+  add(type: string, body: string, nowMs: number): void {
+    if (!this.#table.exists) this.#create(nowMs);
     const bytes = utf8Length(body);
     const oldest = this.#table.oldestWith(bytes, this.#last);
     this.beforeDeletion?.(oldest);
@@ -112,7 +119,7 @@ export class Outbox {
       timeMs: this.#lastMs,
       delivered: this.#delivered,
       marks: this.#marks,
-      type: event.type,
+      type,
       body,
       bytes,
       oldest,
@@ -154,7 +161,7 @@ export class Outbox {
     const texts = this.#texts(page, this.#committedAt);
     if (page.first > this.#delivered + 1)
       texts.unshift(this.#gap(this.#delivered + 1, page.first - 1, nowMs));
-    const batch = { last: page.last, body: `{"events":[${texts.join(",")}]}` };
+    const batch = { last: page.last, body: this.#form.body(texts, page.firstMs) };
     this.#inFlight = batch;
     return batch;
   }
@@ -286,17 +293,19 @@ export class Outbox {
     const { keepMs } = this.#config;
     const eachBytes = this.object.length * 3 + commonBytes;
     let first = Math.max(from, this.#table.oldest(this.#last));
+    let firstMs = nowMs;
     let bytes = 0;
     for (const { number, timeMs, bytes: bodyBytes } of this.#table.sizes(first, last)) {
       if (timeMs < nowMs - keepMs) {
         first = number + 1;
         continue;
       }
+      if (number === first) firstMs = timeMs;
       bytes += bodyBytes + eachBytes;
       const isFull = bytes > bytesMax || number - first >= countMax;
-      if (number > first && isFull) return { first, last: number - 1 };
+      if (number > first && isFull) return { first, last: number - 1, firstMs };
     }
-    return { first, last };
+    return { first, last, firstMs };
   }
 
   /** The time between the answer to a batch and the next batch, ms. */
@@ -313,11 +322,11 @@ export class Outbox {
   }
 
   /** @param more gives further fields of an event as JSON, each with a comma behind it */
-  #texts({ first, last }: EventRange, more = noFields): string[] {
+  #texts({ first, last }: Pick<EventRange, "first" | "last">, more = noFields): string[] {
     if (first > last) return [];
     return this.#table.read(first, last).map(({ number, timeMs, body }) => {
       const isFirst = number === this.#table.first ? `"first":true,` : "";
-      return `${this.#head(number, timeMs)}${isFirst}${more(number, body)}${body}}`;
+      return `${this.#form.head(number, timeMs)}${isFirst}${more(number, body)}${body}}`;
     });
   }
 
@@ -331,19 +340,44 @@ export class Outbox {
 
   /** The event in place of deleted ones. It has the last of their numbers, so that receivers drop its repetition, too. */
   #gap(from: number, to: number, nowMs: number): string {
-    return `${this.#head(to, nowMs)}"type":"gap","from":${from},"to":${to}}`;
+    const { head, gap } = this.#form;
+    return `${head(to, nowMs)}${gap},"from":${from},"to":${to}}`;
   }
+}
 
-  #head(number: number, timeMs: number): string {
-    return `{"object":${JSON.stringify(this.object)},"number":${number},"time":${timeMs},`;
-  }
+/** How events are written for their receiver. */
+export interface EventForm {
+  /** How an event begins: the brace, and fields that each have a comma behind them. */
+  readonly head: (number: number, timeMs: number) => string;
+  /** The field that says of an event that it is in place of deleted ones. */
+  readonly gap: string;
+  /** Writes a batch. @param firstMs when its first event happened, ms since 1970 */
+  readonly body: (events: readonly string[], firstMs: number) => string;
+}
+
+function ownForm(object: string): EventForm {
+  const start = `{"object":${JSON.stringify(object)},`;
+  return {
+    head: (number, timeMs) => `${start}"number":${number},"time":${timeMs},`,
+    gap: '"type":"gap"',
+    body: (events) => `{"events":[${events.join(",")}]}`,
+  };
+}
+
+/** The part of the configuration of events that an outbox needs. */
+export interface OutboxConfig extends Pick<EventsConfig, "batchMax" | "keepMs" | "keepMax"> {
+  readonly target: Pick<EventsConfig["target"], "kind">;
 }
 
 /** The parts of an outbox. */
 export interface OutboxSetup {
   readonly sql: Sql;
   readonly object: string;
-  readonly config: EventsConfig;
+  readonly config: OutboxConfig;
+  /** Absent: the server's own (docs/events.md). */
+  readonly form?: EventForm;
+  /** Of the tables' names; absent for none. */
+  readonly prefix?: string;
 }
 
 /** A batch that is to be sent. */
@@ -365,6 +399,8 @@ interface EventPageBounds {
 interface EventRange {
   readonly first: number;
   readonly last: number;
+  /** When the first one happened, ms since 1970; now if there is none. */
+  readonly firstMs: number;
 }
 
 /** The fields that every event has, without the object's name, and the time of a commit. */
@@ -374,46 +410,3 @@ const noFields = (_number: number, _body: string): string => "";
 
 /** How the stored fields of a publication begin. */
 const publicationType = '"type":"publication"';
-
-/**
- * When the publications of an object were durable (rule E12), for the events that report them: an event's row is
- * written before the time is known. The times are kept in memory only; the oldest make room beyond
- * `limits.eventsCommitTimesMax`.
- */
-export class CommitTimes {
-  readonly #rounds: CommittedRound[] = [];
-  /** The numbers of the first and the last event whose commit is under way; undefined without one. */
-  #open: { readonly first: number; last: number } | undefined;
-
-  /** The event with this number is written, and {@link committed} will be called. */
-  written(number: number): void {
-    if (this.#open === undefined) this.#open = { first: number, last: number };
-    else this.#open.last = number;
-  }
-
-  /** Everything that was written is durable. */
-  committed(atMs: number): void {
-    if (this.#open === undefined) return;
-    this.#rounds.push({ ...this.#open, atMs });
-    this.#open = undefined;
-    if (this.#rounds.length > eventLimits.eventsCommitTimesMax) this.#rounds.shift();
-  }
-
-  /** The number of the first event whose commit is under way; undefined without one. */
-  get firstOpen(): number | undefined {
-    return this.#open?.first;
-  }
-
-  /** When an event was durable, ms since 1970; undefined if that isn't known. */
-  of(number: number): number | undefined {
-    const round = this.#rounds.findLast(({ first }) => first <= number);
-    return round !== undefined && number <= round.last ? round.atMs : undefined;
-  }
-}
-
-/** Events that shared a commit. */
-interface CommittedRound {
-  readonly first: number;
-  readonly last: number;
-  readonly atMs: number;
-}

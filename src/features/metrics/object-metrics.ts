@@ -44,7 +44,7 @@ export class ObjectMetrics implements ObjectPart {
   #counted = { rowsWritten: 0, callsMade: 0, atMs: 0 };
   /** The calls of the channel's code that have been counted, by their procedures. */
   readonly #countedCalls = new Map<string, CallCounts>();
-  /** What knows of them; undefined where there is no code, and before the first event. */
+  /** The part that counts the calls of the channel's code; undefined where there is no code, and before the first event. */
   #driver: ProcedureDriver | undefined;
   #hasLooked = false;
 

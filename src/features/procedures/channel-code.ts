@@ -1,11 +1,12 @@
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
+import { areTags, type Tags } from "../../protocol/publication.ts";
 import type { JsonValue } from "../../protocol/wire-value.ts";
 import type { IncomingPublication, ProcedureContext } from "./definition.ts";
 import { procedureLimits } from "./limits.ts";
 
-/** The code of the channels of a namespace, checked: what a Worker's own code has defined. */
+/** The code of the channels of a namespace, as a Worker's own code has defined it, checked. */
 export interface ChannelCode {
   readonly procedures: ReadonlyMap<string, RunProcedure>;
   /** The procedures that clients may call; undefined: all of them. */
@@ -24,7 +25,12 @@ export interface ChannelCode {
  */
 type RunProcedure = (ctx: ProcedureContext, args: JsonValue | undefined) => JsonText | undefined;
 
-/** The same for `onPublish`, which gives what is to be published in place of what came. */
+/**
+ * Runs `onPublish`.
+ *
+ * @returns the data and the tags in place of those of the publication; absent ones leave them as they are
+ * @throws as {@link RunProcedure} does
+ */
 export type RunOnPublish = (
   ctx: ProcedureContext,
   publication: IncomingPublication,
@@ -62,11 +68,14 @@ export function parseChannelCode(definition: unknown, place: string): ParsedCode
     code: {
       procedures,
       clients,
-      onPublish: onPublish && runOnPublish(definition, onPublish),
+      onPublish:
+        onPublish &&
+        ((ctx, publication) =>
+          parseChanged(Reflect.apply(onPublish, definition, [ctx, publication]))),
       version,
       migrate:
         migrate &&
-        ((ctx, from) => parseNothing(Reflect.apply(migrate, definition, [ctx, from]), "migrate")),
+        ((ctx, from) => parseNoPromise(Reflect.apply(migrate, definition, [ctx, from]), "migrate")),
     },
   };
 }
@@ -150,10 +159,6 @@ function parseResult(result: unknown, name: string): JsonText | undefined {
   return parseJson(result, `the result of ${name}`);
 }
 
-function parseNothing(result: unknown, name: string): void {
-  parseNoPromise(result, name);
-}
-
 /** @throws if something is a promise */
 function parseNoPromise(result: unknown, name: string): void {
   if (typeof result !== "object" || result === null || !("then" in result)) return;
@@ -169,16 +174,6 @@ export function parseJson(value: unknown, what: string): JsonText {
   return trustedJsonText(text);
 }
 
-function runOnPublish(
-  definition: object,
-  own: (...args: readonly never[]) => unknown,
-): RunOnPublish {
-  return (ctx, publication) => {
-    const changed: unknown = Reflect.apply(own, definition, [ctx, publication]);
-    return parseChanged(changed);
-  };
-}
-
 function parseChanged(changed: unknown): ReturnType<RunOnPublish> {
   if (changed === undefined) return {};
   parseNoPromise(changed, "onPublish");
@@ -192,13 +187,9 @@ function parseChanged(changed: unknown): ReturnType<RunOnPublish> {
   };
 }
 
-/** @throws if a value is no text */
-export function parseTags(tags: unknown): Readonly<Record<string, string>> {
-  const entries: readonly (readonly [string, unknown])[] =
-    typeof tags === "object" && tags !== null ? Object.entries(tags) : [["", undefined]];
-  const texts = entries.flatMap(([name, value]) =>
-    typeof value === "string" ? [[name, value] as const] : [],
-  );
-  if (texts.length < entries.length) throw new TypeError("tags must be an object of strings");
-  return Object.fromEntries(texts);
+/** A copy of tags, which the code may change later. @throws if a value is no text */
+export function parseTags(tags: unknown): Tags {
+  const own = typeof tags === "object" && tags !== null ? { ...tags } : undefined;
+  if (own === undefined || !areTags(own)) throw new TypeError("tags must be an object of strings");
+  return own;
 }

@@ -6,6 +6,7 @@ import type {
 } from "../../channel/channel-part.ts";
 import { acceptsData, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation, FailedReply } from "../../contract/channel-call.ts";
+import { dueMoment } from "../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
@@ -17,31 +18,30 @@ import { changedOperation, type DecidedOperation, incomingOf, isDecided } from "
 import { type ChannelKeyStore, KeyTable } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
 import { MapKeys, mapIn } from "./map-keys.ts";
-import { Pause } from "./pause.ts";
 import type { ProcedureCalling } from "./procedure-call.ts";
 import { ResultTable } from "./result-table.ts";
 import { type CodeCaller, CallStep } from "./step.ts";
 import { afterFailure, type ProcedureTimer, type TimerChanges, TimerTable } from "./timer-table.ts";
 import { VersionRow } from "./version-row.ts";
 
-/** Hears what becomes of the calls of a channel's code. */
+/** Hears of the ends of the calls of a channel's code. */
 export interface CodeObserver {
   called(call: EndedCall): void;
 }
 
-/** A call that has ended: of a procedure, `onPublish` or `migrate`. */
+/** A call that has ended: a call of a procedure, `onPublish` or `migrate`. */
 export interface EndedCall {
   readonly name: string;
   readonly by: CodeCaller["kind"];
   readonly outcome: "done" | "repeated" | StepFailure["kind"] | "threw";
   /** Of a call that failed. */
   readonly error?: ErrorCode;
-  /** What the code threw, if that was no failure of the caller's. */
+  /** The error that the code threw, if the caller hasn't caused it. */
   readonly thrown?: Error;
   readonly nowMs: number;
 }
 
-/** What the code of a channel has stored. */
+/** The stored keys and timers of a channel's code, for those who look. */
 export interface ProcedureState {
   readonly keys: number;
   /** Undefined for a map. */
@@ -125,7 +125,7 @@ export class ChannelProcedures implements ChannelPart {
     for (const table of [this.#keys, this.#timers, this.#results, this.#version]) table.dropped();
   }
 
-  /** What the code has stored, for those who look. */
+  /** The stored state, for those who look. */
   look(nowMs: number): ProcedureState {
     const { keys, bytes } = this.#keys.size(nowMs);
     return { keys, bytes, timers: this.#timers.all, version: this.#version.stored };
@@ -371,6 +371,27 @@ export class ChannelProcedures implements ChannelPart {
       const { outcome } = this.#channel.publish(request, undefined, nowMs, apiKey);
       if (outcome !== "published") throw new Error(`a publication wasn't made: ${outcome}`);
     }
+  }
+}
+
+/** The pauses between the tries of a migration that fails: each is twice as long as the one before, up to a bound. */
+class Pause {
+  #untilMs = Number.NEGATIVE_INFINITY;
+  #lengthMs = 0;
+
+  /** Until when to wait, ms since 1970; -Infinity for not at all. */
+  untilMs(nowMs: number): number {
+    return dueMoment(this.#untilMs, this.#lengthMs, nowMs);
+  }
+
+  /** A try has failed. */
+  begin(nowMs: number): void {
+    const { migrationPauseMsMin, migrationPauseMsMax } = procedureLimits;
+    this.#lengthMs = Math.min(
+      migrationPauseMsMax,
+      Math.max(migrationPauseMsMin, 2 * this.#lengthMs),
+    );
+    this.#untilMs = nowMs + this.#lengthMs;
   }
 }
 

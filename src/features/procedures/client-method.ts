@@ -11,6 +11,7 @@ import { requestTraced } from "../../session/commands.ts";
 import { failWith, refuse, refuseByOptions, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
 import type { ClientMethods, RunningCommand, TurnTo } from "../../session/ports.ts";
+import { rejectionCodeMin } from "./failure.ts";
 import { procedureLimits } from "./limits.ts";
 import { mayCallProcedures } from "./may.ts";
 import type { ProcedureRequest } from "./procedure-call.ts";
@@ -54,14 +55,14 @@ function call(command: RunningCommand<RpcRequest>, turnTo: TurnTo): void {
       const error = errorOf(reply);
       const { code } = error;
       const reason = `rejected by ${request.procedure}: ${code}`;
-      const isOwn = code >= errorCodes.internal.code + ownCodes;
-      done(isOwn ? refuseWith(error, "PC2", reason) : refuseByOptions(error, "PC3", failure(code)));
+      done(
+        code >= rejectionCodeMin
+          ? refuseWith(error, "PC2", reason)
+          : refuseByOptions(error, "PC3", failure(code)),
+      );
     });
   }
 }
-
-/** Codes of the server itself are smaller than 100 plus this. */
-const ownCodes = 900;
 
 function failure(code: number): string {
   switch (code) {

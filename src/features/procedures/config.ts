@@ -43,7 +43,7 @@ export function openedCalls(): Partial<ChannelOptions> {
   return { calls: { client: true, subscriber: true, anonymous: true } };
 }
 
-/** A configuration whose channels have code, and what is wrong with that code. */
+/** A configuration whose channels have code, and the problems of that code. */
 interface CodedConfig {
   readonly config: Config;
   readonly problems: readonly string[];

@@ -5,7 +5,7 @@
 import type { JsonData, JsonValue } from "../../protocol/wire-value.ts";
 
 /**
- * What a procedure sees and changes. All reads, changes, publications and timers of a call are one step: they happen together
+ * The channel as a procedure sees and changes it. All reads, changes, publications and timers of a call are one step: they happen together
  * when the procedure returns, or not at all. It is of no use once the procedure has returned.
  */
 export interface ProcedureContext {
@@ -58,7 +58,7 @@ export interface ProcedureContext {
   random(): number;
 }
 
-/** What a publication of a procedure may have besides its data. */
+/** The options of a publication of a procedure. */
 export interface ProcedurePublishOptions {
   readonly tags?: Readonly<Record<string, string>>;
 }
@@ -86,7 +86,7 @@ export interface IncomingPublication {
   readonly tags?: Readonly<Record<string, string>>;
 }
 
-/** What becomes of a publication; nothing leaves it as it is. */
+/** The changes that `onPublish` makes to a publication. */
 export interface ChangedPublication {
   /** In place of the data. */
   readonly data?: JsonData;

@@ -8,7 +8,7 @@ import { base64, type Payload, payloadText } from "../../protocol/payload.ts";
 import { jsonValue } from "../../protocol/wire-value.ts";
 import type { RunOnPublish } from "./channel-code.ts";
 import type { IncomingPublication } from "./definition.ts";
-import { overLimit } from "./failure.ts";
+import { overLimit, unacceptedData } from "./failure.ts";
 
 /** The operations on which `onPublish` decides. */
 export type DecidedOperation = Extract<
@@ -57,8 +57,7 @@ export function changedOperation(
     if (data !== undefined) throw new TypeError("a key that is removed has no data");
     return { ...operation, request: { ...operation.request, ...ownTags } };
   }
-  if (data !== undefined && !acceptsData(options, data))
-    throw new TypeError("the namespace takes no such data: see its publication_data_format");
+  if (data !== undefined && !acceptsData(options, data)) throw unacceptedData();
   if (data !== undefined && !utf8Fits(data, limits.publicationBytesMax))
     throw overLimit(`a publication has at most ${limits.publicationBytesMax} bytes`);
   if (operation.method === "publish") {

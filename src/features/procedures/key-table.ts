@@ -37,7 +37,9 @@ export class KeyTable implements ChannelKeyStore {
   readonly #sql: Sql;
   #exists: boolean;
   /** Undefined until it is needed, and after a change failed. */
-  #size: { keys: number; bytes: number } | undefined;
+  #size: Size | undefined;
+  /** The size after the changes that were last asked about; undefined once something was written. */
+  #next: { readonly changes: KeyChanges; readonly size: Size } | undefined;
 
   /** @param exists whether the table does; it is made when there is something to store */
   constructor(sql: Sql, exists: boolean) {
@@ -66,7 +68,7 @@ export class KeyTable implements ChannelKeyStore {
     return !this.#exists || this.size().keys === 0;
   }
 
-  size(): { readonly keys: number; readonly bytes: number } {
+  size(): Size {
     this.#size ??= this.#measure();
     return this.#size;
   }
@@ -83,6 +85,7 @@ export class KeyTable implements ChannelKeyStore {
   write(changes: KeyChanges, nowMs: number): void {
     const size = this.#sizeAfter(changes);
     this.#size = undefined;
+    this.#next = undefined;
     for (const [key, value] of changes) {
       if (value !== undefined) {
         this.#create();
@@ -95,9 +98,12 @@ export class KeyTable implements ChannelKeyStore {
   dropped(): void {
     this.#exists = false;
     this.#size = undefined;
+    this.#next = undefined;
   }
 
-  #sizeAfter(changes: KeyChanges): { keys: number; bytes: number } {
+  /** A call asks twice, before it writes anything and when it writes: the rows are read once. */
+  #sizeAfter(changes: KeyChanges): Size {
+    if (this.#next?.changes === changes) return this.#next.size;
     let { keys, bytes } = this.size();
     for (const [key, value] of changes) {
       const before = this.#bytesOf(key);
@@ -107,7 +113,9 @@ export class KeyTable implements ChannelKeyStore {
       keys++;
       bytes += utf8Length(key) + utf8Length(value);
     }
-    return { keys, bytes };
+    const size = { keys, bytes };
+    this.#next = { changes, size };
+    return size;
   }
 
   #bytesOf(key: string): number {
@@ -119,7 +127,7 @@ export class KeyTable implements ChannelKeyStore {
     return Number(row?.["bytes"] ?? 0);
   }
 
-  #measure(): { keys: number; bytes: number } {
+  #measure(): Size {
     if (!this.#exists) return { keys: 0, bytes: 0 };
     const [row] = this.#sql.rows(
       `SELECT count(*) AS keys, sum(${rowBytes}) AS bytes FROM procedure_key`,
@@ -131,6 +139,12 @@ export class KeyTable implements ChannelKeyStore {
     if (!this.#exists) this.#sql.run(createTable);
     this.#exists = true;
   }
+}
+
+/** How many keys there are, and their bytes with the values. */
+interface Size {
+  readonly keys: number;
+  readonly bytes: number;
 }
 
 const createTable = `CREATE TABLE procedure_key (key TEXT PRIMARY KEY, time INTEGER NOT NULL, value TEXT NOT NULL)

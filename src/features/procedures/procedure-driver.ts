@@ -2,7 +2,7 @@ import type { ObjectPart, PartedChannelObject } from "../../object/part.ts";
 import type { CodeObserver, ChannelProcedures, EndedCall } from "./channel-procedures.ts";
 import { procedureLimits } from "./limits.ts";
 
-/** What became of the calls of one procedure, since the object woke. */
+/** The outcomes of the calls of one procedure, since the object woke. */
 export interface CallCounts {
   done: number;
   repeated: number;
@@ -14,7 +14,17 @@ export interface CallCounts {
   slow: number;
 }
 
-/** Calls the timers of a channel's code, and notes what becomes of all calls: in memory, and in the log if the code throws. */
+/** The counts of a procedure that wasn't called. */
+export const noCalls: Readonly<CallCounts> = {
+  done: 0,
+  repeated: 0,
+  rejected: 0,
+  refused: 0,
+  threw: 0,
+  slow: 0,
+};
+
+/** Calls the timers of a channel's code, and notes the outcomes of all calls: in memory, and in the log if the code throws. */
 export class ProcedureDriver implements ObjectPart, CodeObserver {
   readonly procedures: ChannelProcedures;
   /** The newest calls, the last one at the end. */
@@ -61,7 +71,7 @@ export class ProcedureDriver implements ObjectPart, CodeObserver {
   #countsOf(name: string): CallCounts {
     const known = this.counts.get(name);
     if (known !== undefined) return known;
-    const counts = { done: 0, repeated: 0, rejected: 0, refused: 0, threw: 0, slow: 0 };
+    const counts = { ...noCalls };
     this.counts.set(name, counts);
     return counts;
   }
@@ -107,5 +117,5 @@ function isSlow(names: readonly string[], tookMs: number): boolean {
   return tookMs > procedureLimits.slowMs * names.length;
 }
 
-/** For a channel whose code has left the Worker, and may come back: what it has stored stays. */
+/** The part of an object whose channel's code has left the Worker, and may come back: stored keys and timers stay. */
 export const sleepingCode: ObjectPart = { storesNothing: () => false };

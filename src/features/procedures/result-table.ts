@@ -1,4 +1,4 @@
-import { dueMoment } from "../../moment.ts";
+import { dueMoment, elapsed } from "../../moment.ts";
 import { limits } from "../../limits.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
 import { columnText, type Sql } from "../../sql.ts";
@@ -111,9 +111,9 @@ function takeSlot(all: Map<string, KnownResult>, nowMs: number): number {
   return oldest[1].slot;
 }
 
-/** Also after the clock was set back, by whatever time. */
+/** Whether a result is still remembered. */
 function isYoung({ timeMs }: KnownResult, nowMs: number): boolean {
-  return Math.abs(nowMs - timeMs) < limits.idempotencyMs;
+  return !elapsed(timeMs, limits.idempotencyMs, nowMs);
 }
 
 const createTable = `CREATE TABLE procedure_result (slot INTEGER PRIMARY KEY, key TEXT NOT NULL, time INTEGER NOT NULL,

@@ -6,7 +6,7 @@ import { type JsonData, type JsonValue, jsonValue } from "../../protocol/wire-va
 import { isKey } from "../maps/map-call.ts";
 import { type ChannelCode, parseJson, parseTags } from "./channel-code.ts";
 import type { ProcedureContext, ProcedurePublishOptions } from "./definition.ts";
-import { StepFailure, overLimit } from "./failure.ts";
+import { overLimit, rejectionCodeMin, StepFailure, unacceptedData } from "./failure.ts";
 import type { ChannelKeyStore } from "./key-table.ts";
 import { procedureLimits } from "./limits.ts";
 import { randomNumbers } from "./random.ts";
@@ -19,7 +19,7 @@ export interface CodeCaller {
   readonly info?: ClientInfo;
 }
 
-/** What the code of a channel sees of it. */
+/** The channel, as its code sees it. */
 export interface StepChannel {
   readonly name: string;
   readonly code: ChannelCode;
@@ -235,8 +235,8 @@ export class CallStep implements ProcedureContext {
   reject(code: number, message: string): never {
     this.#check();
     const { messageBytesMax } = procedureLimits;
-    if (!Number.isInteger(code) || code < firstCode || code > lastCode)
-      throw new TypeError(`reject takes a code from ${firstCode} to ${lastCode}`);
+    if (!Number.isInteger(code) || code < rejectionCodeMin || code > rejectionCodeMax)
+      throw new TypeError(`reject takes a code from ${rejectionCodeMin} to ${rejectionCodeMax}`);
     if (typeof message !== "string" || !utf8Fits(message, messageBytesMax))
       throw new TypeError(`reject takes a message of at most ${messageBytesMax} bytes`);
     throw this.#fail(new StepFailure("rejected", { code, message, temporary: false }));
@@ -288,7 +288,7 @@ export class CallStep implements ProcedureContext {
       throw this.#fail(overLimit(`the name of a timer has at most ${timerNameBytesMax} bytes`));
   }
 
-  /** What a call wants to keep or to publish, as JSON. */
+  /** Data that a call wants to keep or to publish, as JSON. */
   #data(value: JsonData, what: string): JsonText {
     const text = parseJson(value, what);
     const { valueBytesMax } = procedureLimits;
@@ -298,8 +298,7 @@ export class CallStep implements ProcedureContext {
   }
 
   #checkFormat(text: JsonText): void {
-    if (!this.#channel.accepts(text))
-      throw new TypeError("the namespace takes no such data: see its publication_data_format");
+    if (!this.#channel.accepts(text)) throw unacceptedData();
   }
 
   #change(key: string, text: JsonText | undefined): void {
@@ -344,9 +343,7 @@ export class CallStep implements ProcedureContext {
 }
 
 const keyShape = "a key is well-formed Unicode, not empty and not too long";
-/** The codes that a `reject` may have: smaller ones are the server's own. */
-const firstCode = 1_000;
-const lastCode = 2 ** 31 - 1;
+const rejectionCodeMax = 2 ** 31 - 1;
 const keysAtOnce = 100;
 /** A step that may change more keys may write more bytes: a migration, and all keys of a channel. */
 const bytesOfKey = procedureLimits.keysBytesMax / procedureLimits.keysMax;

@@ -1,10 +1,10 @@
-/** What an object reports of the code of its channel (rule Y10). */
+/** The report of an object on the code of its channel (rule Y10). */
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { EndedCall } from "../procedures/channel-procedures.ts";
-import type { ProcedureDriver } from "../procedures/procedure-driver.ts";
+import { type CallCounts, noCalls, type ProcedureDriver } from "../procedures/procedure-driver.ts";
 import { trailLimits } from "./limits.ts";
 
-/** The code of a channel: what it has stored, and its last calls. */
+/** The code of a channel: its stored keys and timers, and its last calls. */
 export interface CodeState {
   readonly keys: number;
   /** The bytes of the keys; absent for a map. */
@@ -14,8 +14,8 @@ export interface CodeState {
   /** The first keys; none for a map, which is read as one. */
   readonly firstKeys: readonly CodeKey[];
   readonly timers: readonly CodeTimer[];
-  /** What became of the calls since the object woke, by the procedures that it may have. */
-  readonly procedures: Readonly<Record<string, CallOutcomes>>;
+  /** The outcomes of the calls since the object woke, by the procedures that may have been called. */
+  readonly procedures: Readonly<Record<string, Readonly<CallCounts>>>;
   /** The last calls, newest first. */
   readonly lastCalls: readonly LastCall[];
 }
@@ -33,16 +33,6 @@ interface CodeTimer {
   readonly procedure: string;
   /** How often its procedure has thrown. */
   readonly tries: number;
-}
-
-/** How many calls ended in which way. */
-interface CallOutcomes {
-  readonly done: number;
-  readonly repeated: number;
-  readonly rejected: number;
-  readonly refused: number;
-  readonly threw: number;
-  readonly slow: number;
 }
 
 /** A call that has ended. */
@@ -64,8 +54,7 @@ export function codeState(
 ): CodeState {
   const { keys, bytes, timers, version } = procedures.look(nowMs);
   const { inspectedKeysMax, inspectedCallsMax } = trailLimits;
-  const none = { done: 0, repeated: 0, rejected: 0, refused: 0, threw: 0, slow: 0 };
-  const named = [...procedures.code.procedures.keys()].map((name) => [name, none] as const);
+  const named = [...procedures.code.procedures.keys()].map((name) => [name, noCalls] as const);
   return {
     keys,
     ...(bytes !== undefined && { bytes }),

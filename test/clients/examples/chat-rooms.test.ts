@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { parseEnv } from "node:util";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findChromium, openPage } from "../../support/sockets/browser.ts";
+import { findChromium } from "../../support/sockets/browser.ts";
+import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 import { cookieSocket, cookiesOf } from "../../support/sockets/cookie-socket.ts";
 import {
   ExampleProcess,
@@ -166,7 +167,7 @@ describe("the chat rooms in examples", () => {
       });
       test.onTestFinished(() => void door.close());
       const people = await (await enter(test, "yan")).subscribed("people:online");
-      openPage(test, chromium, `http://localhost:${await listen(door)}/`);
+      await ControlledPage.open(test, chromium, `http://localhost:${await listen(door)}/`);
       const { channel } = await people.publications.first(isListOf("yan", "zoe"));
       expect(channel).toBe("people:online");
     });

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Centrifuge, DisconnectedContext, Subscription } from "centrifuge";
 import { type TestContext, afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { findChromium, openPage } from "../../support/sockets/browser.ts";
+import { findChromium } from "../../support/sockets/browser.ts";
+import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 import { BreakableNetwork } from "../../support/sockets/breakable-network.ts";
 import { Inbox } from "../../support/inbox.ts";
 import { LaravelEnvironment } from "../../support/environments/laravel-environment.ts";
@@ -288,7 +289,7 @@ if (chromium !== undefined)
     });
     test.onTestFinished(() => void door.close());
     const shown = bob.open(test, "lobby");
-    openPage(test, chromium, `http://localhost:${await listen(door)}/`);
+    await ControlledPage.open(test, chromium, `http://localhost:${await listen(door)}/`);
     await shown.untilPresent("ada", "bob");
     expect(shown.problems.all).toEqual([]);
   });

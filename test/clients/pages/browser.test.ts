@@ -1,5 +1,6 @@
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findChromium, openPage } from "../../support/sockets/browser.ts";
+import { findChromium } from "../../support/sockets/browser.ts";
+import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 import { PageServer } from "../../support/servers/page-server.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken } from "../../support/test-tokens.ts";
@@ -46,7 +47,13 @@ function inBrowser(browser: string): void {
   });
 
   /** Runs a script in the page, which reports to a server of its own. That server is the page's origin too. */
-  function open(test: TestContext, nth: number, what: string, path: string, host = "127.0.0.1") {
+  async function open(
+    test: TestContext,
+    nth: number,
+    what: string,
+    path: string,
+    host = "127.0.0.1",
+  ) {
     const page = pages[nth];
     if (page === undefined) throw new Error("there is no such page server");
     const channel = `browser-${nth}`;
@@ -58,7 +65,7 @@ function inBrowser(browser: string): void {
       token: signToken({ sub: "alice" }),
     };
     const fragment = encodeURIComponent(JSON.stringify(task));
-    openPage(test, browser, `http://${host}:${page.port}/#${fragment}`);
+    await ControlledPage.open(test, browser, `http://${host}:${page.port}/#${fragment}`);
     return { channel, reports: page.reports };
   }
 
@@ -68,7 +75,7 @@ function inBrowser(browser: string): void {
   ] as const)(
     "[T1] [T7] [T8] hears publications without an SDK: page %i, %s at %s",
     async ([nth, what, path], test) => {
-      const { channel, reports } = open(test, nth, what, path);
+      const { channel, reports } = await open(test, nth, what, path);
       const first = await reports.next();
       expect(first.push?.connect).toMatchObject({ subs: { [channel]: {} } });
       await server.backend.publish(channel, { text: "ä 🌍" });
@@ -83,7 +90,7 @@ function inBrowser(browser: string): void {
   ] as const)(
     "[T1] [T7] connects, publishes and hears with the SDK: page %i, %s at %s",
     async ([nth, what, path], test) => {
-      const { channel, reports } = open(test, nth, what, path);
+      const { channel, reports } = await open(test, nth, what, path);
       await reports.first(({ event }) => event === "published");
       await server.backend.publish(channel, { from: "backend" });
       await reports.first(({ data }) => JSON.stringify(data) === '{"from":"backend"}');
@@ -104,7 +111,7 @@ function inBrowser(browser: string): void {
   ] as const)(
     "[A6] [T7] gets nothing when its origin is another name of the same machine: page %i, %s at %s",
     async ([nth, what, path], test) => {
-      const { channel, reports } = open(test, nth, what, path, "localhost");
+      const { channel, reports } = await open(test, nth, what, path, "localhost");
       expect(await reports.next()).toEqual({ event: "refused" });
       expect(await server.backend.presence(channel)).toEqual([]);
     },

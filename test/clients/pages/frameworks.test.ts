@@ -10,7 +10,8 @@ import { codeBlocksOf, codeFolder, configOf, writeCode } from "../../support/doc
 import { Inbox } from "../../support/inbox.ts";
 import { listen } from "../../support/servers/listen.ts";
 import { PythonEnvironment } from "../../support/environments/python-environment.ts";
-import { findChromium, openPage } from "../../support/sockets/browser.ts";
+import { findChromium } from "../../support/sockets/browser.ts";
+import { ControlledPage } from "../../support/sockets/controlled-page.ts";
 
 /** The route handler for Next. */
 interface TokenRoute {
@@ -205,7 +206,7 @@ describe("[W1] the code of docs/frameworks.md", () => {
     async (test) => {
       vi.stubEnv("SESSION_USER", "ann");
       script = await bundled(rt.websocketUrl);
-      openPage(test, chromium ?? "", origin);
+      await ControlledPage.open(test, chromium ?? "", origin);
 
       await happened("subscribed");
       // React's hooks have a connection of their own.

@@ -13,6 +13,7 @@ import type { Config } from "../../../src/config/config.ts";
 import type { SessionContext, VerifiedTokens } from "../../../src/session/ports.ts";
 import type { SessionSnapshot } from "../../../src/contract/session-snapshot.ts";
 import { configured } from "../../support/configured.ts";
+import { callMethodsOf } from "../../../src/features/procedures/client-method.ts";
 import { withChannelCode } from "../../../src/features/procedures/config.ts";
 import type { ChannelDefinition } from "../../../src/features/procedures/definition.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
@@ -216,9 +217,10 @@ export class ChannelFixture {
     });
   }
 
-  /** Makes the parts of a fresh instance. */
+  /** Makes the parts of a fresh instance: where the channel has code, clients may have the method that calls it. */
   protected newParts(): readonly ObjectPart[] {
-    return [];
+    const clientMethods = callMethodsOf(this.config);
+    return clientMethods === undefined ? [] : [{ ofSessions: { clientMethods } }];
   }
 }
 

@@ -1,19 +1,12 @@
 import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createTestHarness, type TestHarness } from "wrangler";
 import { unsetSecrets } from "./unset-secrets.ts";
 import { TestBackend } from "./test-backend.ts";
+import { movedConfiguration } from "./worker-folder.ts";
 import { testSecrets } from "../test-tokens.ts";
 import { keptBundle } from "../../../cli/build/kept-bundle.ts";
 import { streamProbeMs } from "../../../cli/serve/local-server.ts";
@@ -254,13 +247,9 @@ function bundledConfig(folder: string): string {
   const names = exported.split(",").map((name) => name.split(" as ").at(-1));
   writeFileSync(join(worker, "main.js"), `export { ${names.join(", ")} } from "./edge.js";\n`);
   const modules = `no_bundle = true\nrules = [{ type = "ESModule", globs = ["edge.js"] }]`;
-  const own = readFileSync(join(packageRoot, "wrangler.toml"), "utf8")
+  const own = movedConfiguration()
     .replace(/^main = .+$/m, `main = "main.js"\n${modules}`)
-    .replace(/^minify = .+$/m, "")
-    .replace(
-      /^directory = "(.+)"$/m,
-      (_, name: string) => `directory = ${JSON.stringify(join(packageRoot, name))}`,
-    );
+    .replace(/^minify = .+$/m, "");
   const path = join(worker, "wrangler.toml");
   writeFileSync(path, own);
   return path;

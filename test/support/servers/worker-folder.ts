@@ -16,16 +16,7 @@ export class WorkerFolder {
   constructor(more: string, secrets: Readonly<Record<string, string>>) {
     this.path = mkdtempSync(join(tmpdir(), "dormouse-test-"));
     this.configFile = join(this.path, "wrangler.toml");
-    const own = readFileSync(join(packageRoot, "wrangler.toml"), "utf8")
-      .replace(
-        /^main = "(.+)"$/m,
-        (_, path: string) => `main = ${JSON.stringify(join(packageRoot, path))}`,
-      )
-      .replace(
-        /^directory = "(.+)"$/m,
-        (_, path: string) => `directory = ${JSON.stringify(join(packageRoot, path))}`,
-      );
-    writeFileSync(this.configFile, `${own}\n${more}\n`);
+    writeFileSync(this.configFile, `${movedConfiguration()}\n${more}\n`);
     const lines = Object.entries(secrets).map(([name, value]) => `${name}="${value}"\n`);
     writeFileSync(join(this.path, ".dev.vars"), lines.join(""));
   }
@@ -33,6 +24,15 @@ export class WorkerFolder {
   remove(): void {
     rmSync(this.path, { recursive: true });
   }
+}
+
+/** The repository's own wrangler.toml for another folder: its paths are absolute. */
+export function movedConfiguration(): string {
+  const own = readFileSync(join(packageRoot, "wrangler.toml"), "utf8");
+  return own.replace(
+    /^(main|directory) = "(.+)"$/gm,
+    (_, name: string, path: string) => `${name} = ${JSON.stringify(join(packageRoot, path))}`,
+  );
 }
 
 /** The first block of TOML of a page in docs, as an operator adds it to wrangler.toml. */

@@ -23,11 +23,8 @@ export interface DevToolsMessage {
   };
 }
 
-/** The flags of every browser: without its background services, the start of one takes half of the processor time. */
-export const browserFlags: readonly string[] = [
-  "--headless=new",
-  "--no-sandbox",
-  "--disable-gpu",
+/** Without its background services, the start of a browser takes half of the processor time. */
+const withoutServices = [
   "--no-first-run",
   "--no-default-browser-check",
   "--disable-background-networking",
@@ -45,6 +42,15 @@ const inForeground = [
   "--disable-background-timer-throttling",
   "--disable-backgrounding-occluded-windows",
   "--disable-renderer-backgrounding",
+];
+
+const flags = [
+  "--headless=new",
+  "--no-sandbox",
+  "--disable-gpu",
+  ...withoutServices,
+  ...inForeground,
+  "--remote-debugging-pipe",
 ];
 
 /**
@@ -66,7 +72,6 @@ export class SharedBrowser {
 
   private constructor(chromium: string) {
     const profile = mkdtempSync(join(tmpdir(), "dormouse-browser-"));
-    const flags = [...browserFlags, ...inForeground, "--remote-debugging-pipe"];
     const command = [chromium, ...flags, `--user-data-dir=${profile}`, "about:blank"];
     // The shell survives this process, and removes the profile. A signal for this process's group is not for the browser.
     const browser = spawn("sh", ["-c", `"$@"; rm -rf "$0"`, profile, ...command], {

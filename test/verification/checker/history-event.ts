@@ -37,6 +37,11 @@ export type HistoryEvent =
   | FaultBegun
   | FaultEnded;
 
+/** An event to which the history adds the time. */
+export type UntimedEvent = Untimed<HistoryEvent>;
+
+type Untimed<Each> = Each extends HistoryEvent ? Omit<Each, "time"> : never;
+
 interface Common {
   /** µs since some fixed moment; never goes back within a history. */
   readonly time: number;

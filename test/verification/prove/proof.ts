@@ -118,8 +118,7 @@ export class Proof {
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      const others = [maps, cursors, texts, banks];
-      await Promise.all([load.stop(), ...others.map((each) => each.stop())]);
+      await Promise.all([load, maps, cursors, texts, banks].map((each) => each.stop()));
       await clients.settle();
       await pause(this.#settleMs / 2);
       await last?.mark();

@@ -1,4 +1,5 @@
 /** The channels of a world that keep what their users have got and read: one namespace for each name. */
+import { namespaceOf } from "./namespace-of.ts";
 
 /** `mark:` has a long history, `short:` a short one that counts some publications, `newest:` cache recovery. */
 export const cursorKinds = ["mark:a", "short:b", "newest:c"];
@@ -54,11 +55,6 @@ export function countsAsUnread(channel: string, data: string): boolean {
 
 function isMessage(channel: string, data: string): boolean {
   return tagsOf(channel, data).tags?.kind === "message";
-}
-
-function namespaceOf(channel: string): string {
-  const [namespace = ""] = channel.split(":");
-  return namespace;
 }
 
 const shortUnreadMax = 3;

@@ -1,4 +1,5 @@
-import { DatabaseSync, type SQLOutputValue, type StatementSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { isSqlRow } from "../../../package/test/node-sql.ts";
 import { type SqlRow, type SqlValue, columnText } from "../../../src/sql.ts";
 
 /** SQLite for one object, with nested undo. */
@@ -42,9 +43,9 @@ class RealDatabase implements Database {
   }
 
   rows(query: string, values: readonly SqlValue[]): readonly SqlRow[] {
-    const rows = this.#prepared(query).all(...values);
-    // The core stores no integers that need a bigint.
-    return rows.filter(isSqlRow);
+    return this.#prepared(query)
+      .all(...values)
+      .filter(isSqlRow);
   }
 
   run(statement: string, values: readonly SqlValue[]): void {
@@ -199,12 +200,3 @@ function shapeOf(text: string): Shape {
   shapes.set(text, shape);
   return shape;
 }
-
-function isSqlRow(row: StoredRow): row is StoredRow & SqlRow {
-  for (const value of Object.values(row)) {
-    if (typeof value === "bigint") throw new Error("A column holds a bigint");
-  }
-  return true;
-}
-
-type StoredRow = Readonly<Record<string, SQLOutputValue>>;

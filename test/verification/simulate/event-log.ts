@@ -1,7 +1,5 @@
-import type { HistoryEvent } from "../checker/history-event.ts";
+import type { HistoryEvent, UntimedEvent } from "../checker/history-event.ts";
 import type { Timeline } from "./timeline.ts";
-
-type Timeless<Each> = Each extends HistoryEvent ? Omit<Each, "time"> : never;
 
 /** Records events for the checker, with strictly increasing times in µs. */
 export class EventLog {
@@ -13,7 +11,7 @@ export class EventLog {
     this.#timeline = timeline;
   }
 
-  note(event: Timeless<HistoryEvent>): void {
+  note(event: UntimedEvent): void {
     this.#lastUs = Math.max(this.#lastUs + 1, this.#timeline.nowMs * 1_000);
     this.events.push({ ...event, time: this.#lastUs });
   }

@@ -1,4 +1,5 @@
 /** The maps of a world whose values grow: one namespace for each name. */
+import { namespaceOf } from "./namespace-of.ts";
 
 /**
  * `text:` stores what is appended in short windows, `long:` in long ones and with a short stream, `sure:` at once; `memo:` is in
@@ -8,8 +9,7 @@ export const growthKinds = ["text:t", "long:l", "sure:s", "memo:m"];
 
 /** What matters of a map whose values grow; undefined of another channel. */
 export function growthKindOf(channel: string): GrowthKind | undefined {
-  const [namespace = ""] = channel.split(":");
-  return kinds[namespace];
+  return kinds[namespaceOf(channel)];
 }
 
 /** See {@link growthKindOf}. */
@@ -45,13 +45,13 @@ const shared = {
 
 /** How the configuration describes them. */
 export const growthNamespaces: readonly object[] = [
-  namespaceOf("text", { mode: "recoverable", stream_size: 1_000, stream_ttl: "1h" }),
-  namespaceOf("long", { mode: "persistent", stream_size: 6, stream_ttl: "1m" }),
-  namespaceOf("sure", { mode: "recoverable", stream_size: 1_000, stream_ttl: "1h" }),
-  namespaceOf("memo", { mode: "ephemeral" }),
+  namespaceWith("text", { mode: "recoverable", stream_size: 1_000, stream_ttl: "1h" }),
+  namespaceWith("long", { mode: "persistent", stream_size: 6, stream_ttl: "1m" }),
+  namespaceWith("sure", { mode: "recoverable", stream_size: 1_000, stream_ttl: "1h" }),
+  namespaceWith("memo", { mode: "ephemeral" }),
 ];
 
-function namespaceOf(name: string, map: object): object {
+function namespaceWith(name: string, map: object): object {
   const { windowMs = 0, keyTtlMs = 0 } = kinds[name] ?? {};
   const times = {
     append_window: `${windowMs}ms`,

@@ -2,6 +2,7 @@
 import type { MapOptions } from "../../../src/features/maps/config.ts";
 import { receiptsOf } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
+import { namespaceOf } from "./namespace-of.ts";
 import { presenceKindOf } from "./presence-kinds.ts";
 
 /**
@@ -12,8 +13,7 @@ export const mapKinds = ["map:m", "slim:s", "perm:p", "temp:t"];
 
 /** The mode of a channel; undefined if it isn't a map. */
 export function mapModeOf(channel: string): MapOptions["mode"] | undefined {
-  const [namespace = ""] = channel.split(":");
-  return modes[namespace];
+  return modes[namespaceOf(channel)];
 }
 
 /** Whether the channel is a map of any kind. */

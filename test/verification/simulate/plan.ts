@@ -62,9 +62,9 @@ export interface PlannedClient {
 }
 
 /**
- * The plan of a seed: the channels of every tenth one are a channel with its presence maps, and of every tenth one of the
- * others they are shared polls, and of every tenth one of the others banks. Of the rest, users have homes in every second one, the channels of every third one are
- * maps, and clients arrive in waves in every fifth one.
+ * The plan of a seed: the channels of every tenth one are a channel with its presence maps, of every tenth one of the others
+ * they are shared polls, and of every tenth one of these others banks. Of the rest, users have homes in every second one, the
+ * channels of every third one are maps, and clients arrive in waves in every fifth one.
  */
 export function planOf(seed: number): Plan {
   const plan = planWithAlarms(seed);
@@ -175,28 +175,29 @@ function receiptPlan(seed: number, random: Random, receipts: Random): Plan {
 /** A plan whose channels are maps whose values grow. */
 function growthPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, growthKinds);
-  const clients = withoutGiven(plan.clients);
   const gateways = Array.from({ length: plan.gateways }, (_, index) => `g/${index + 1}`);
   const steps = withGrowthActions(random, plan.steps, [...plan.channels, ...gateways]);
-  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
-  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
+  return withOtherSteps(plan, steps);
 }
 
 /** A plan whose channels are banks. */
 function bankPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, bankKinds);
   const steps = withBankActions(random, plan.steps);
-  const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
-  const clients = withoutGiven(plan.clients);
-  return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
+  return withOtherSteps(plan, steps);
 }
 
 /** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */
 function pollPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, pollKinds);
-  const clients = withoutGiven(plan.clients);
-  const steps = withPollActions(random, plan.steps, clients.length);
+  const steps = withPollActions(random, plan.steps, plan.clients.length);
+  return withOtherSteps(plan, steps);
+}
+
+/** A plan with these steps in place of its own, no faults among them if it had none, and no subscriptions by tokens. */
+function withOtherSteps(plan: Plan, steps: readonly Step[]): Plan {
   const isCalm = plan.faultShare === 0 && plan.steps.every(isHarmless);
+  const clients = withoutGiven(plan.clients);
   return { ...plan, clients, steps: isCalm ? steps.filter(isHarmless) : steps };
 }
 

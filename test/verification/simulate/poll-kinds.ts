@@ -1,12 +1,12 @@
 /** The shared polls of a world: one namespace for each name. */
+import { namespaceOf } from "./namespace-of.ts";
 
 /** `poll:` finds changes by comparing values; the backend of `vers:` gives each value a version, and names an epoch. */
 export const pollKinds = ["poll:q", "vers:v"];
 
 /** The mode of a channel; undefined if it isn't a shared poll. */
 export function pollModeOf(channel: string): "versionless" | "versioned" | undefined {
-  const [namespace = ""] = channel.split(":");
-  return modes[namespace];
+  return modes[namespaceOf(channel)];
 }
 
 const modes: Readonly<Record<string, "versionless" | "versioned">> = {

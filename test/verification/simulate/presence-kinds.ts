@@ -1,4 +1,5 @@
 import type { PresenceKind } from "../../../src/contract/relay-request.ts";
+import { namespaceOf } from "./namespace-of.ts";
 
 /** The channel whose subscribers the presence maps of a world show. */
 export const shownChannel = "room:r";
@@ -8,7 +9,7 @@ export const presenceChannels = [shownChannel, "clients:room:r", "users:room:r"]
 
 /** What the keys of a channel are; undefined if it isn't a presence map. */
 export function presenceKindOf(channel: string): PresenceKind | undefined {
-  const [namespace = ""] = channel.split(":");
+  const namespace = namespaceOf(channel);
   return namespace === "clients" || namespace === "users" ? namespace : undefined;
 }
 

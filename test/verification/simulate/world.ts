@@ -16,6 +16,7 @@ import { CursorBackend } from "./cursor-backend.ts";
 import { cursorEvents, cursorNamespaces, hasCursors } from "./cursor-kinds.ts";
 import { CursorRules } from "./cursor-rules.ts";
 import { GrowthBackend } from "./growth-backend.ts";
+import { namespaceOf } from "./namespace-of.ts";
 import { growthKindOf, growthNamespaces } from "./growth-kinds.ts";
 import { GrowthRules } from "./growth-rules.ts";
 import { EventLog } from "./event-log.ts";
@@ -229,7 +230,7 @@ export class World {
       this.eventLog.note({ ...ofWorld, f: "map", mode, isCoded });
       return;
     }
-    const [namespace = ""] = channel.split(":");
+    const namespace = namespaceOf(channel);
     const recovery = recoveries[namespace] ?? "stream";
     const recoverable = recoverableOf(namespace, limits);
     const promise = recoverable === undefined ? {} : { recoverable };

@@ -1,4 +1,5 @@
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
+import { isSqlRow } from "../../../package/test/node-sql.ts";
 import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
 import { costsMs } from "./measured-costs.ts";
 import { ObjectThread } from "./object-thread.ts";
@@ -126,10 +127,3 @@ export function noCounts(): ObjectCounts {
     messagesTaken: 0,
   };
 }
-
-/** The core stores no integers that need a bigint. */
-function isSqlRow(row: StoredRow): row is StoredRow & SqlRow {
-  return Object.values(row).every((value) => typeof value !== "bigint");
-}
-
-type StoredRow = Readonly<Record<string, SQLOutputValue>>;

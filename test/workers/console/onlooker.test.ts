@@ -2,7 +2,6 @@ import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { userKey } from "../../../src/contract/identity-key.ts";
-import { hexadecimal } from "../../../workers/platform/digest.ts";
 import { homeName, homeObject } from "../../../src/contract/object-names.ts";
 import { mapLimits } from "../../../src/features/maps/limits.ts";
 import { channel as coded } from "../../../src/features/procedures/definition.ts";
@@ -11,7 +10,7 @@ import { useChannels } from "../../../workers/platform/channel-code.ts";
 import { configureEvents } from "../events/event-receiver.ts";
 import { address, call, publish } from "../support/api-request.ts";
 import { attachmentsOf, hibernate } from "../support/attachments.ts";
-import { token } from "../support/sign-token.ts";
+import { hmac, keySignature, token } from "../support/sign-token.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
 
@@ -227,7 +226,7 @@ const traces: Readonly<Record<string, Reading>> = {
     const text = requestText("GET", path, Object.entries(parameters));
     const query = new URLSearchParams({
       ...parameters,
-      auth_signature: await sign(text, appSecret),
+      auth_signature: await hmac(text, appSecret),
     });
     return (await exports.default.fetch(address(`${path}?${query.toString()}`))).json();
   },
@@ -285,21 +284,10 @@ async function act(socket: TestSocket, { id, channel, user }: Story, bearer: obj
   return answers;
 }
 
-const hex = (bytes: ArrayBuffer) => hexadecimal(new Uint8Array(bytes));
-
 /** A key of the story's poll, with a signature for its user. */
 async function track(user: string, id: string): Promise<object> {
-  const keys = hex(await crypto.subtle.digest("SHA-256", new TextEncoder().encode("key")));
-  const text = ["1", "0", user, `poll:${id}`, keys].join("\0");
-  return { signature: `1:0:${await sign(text, trackSecret)}`, items: [{ key: "key" }] };
-}
-
-async function sign(text: string, secret: string): Promise<string> {
-  const encoder = new TextEncoder();
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const raw = encoder.encode(secret);
-  const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["sign"]);
-  return hex(await crypto.subtle.sign("HMAC", key, encoder.encode(text)));
+  const signed = { user, channel: `poll:${id}`, keys: ["key"] };
+  return { signature: await keySignature(signed, trackSecret), items: [{ key: "key" }] };
 }
 
 async function read(story: Story): Promise<Record<string, string>> {

@@ -12,6 +12,7 @@ import { crashObject } from "../support/crash-object.ts";
 import { newChannel } from "../support/new-channel.ts";
 import type { Holder } from "../support/place.ts";
 import { testConfig } from "../support/test-config.ts";
+import { keySignature } from "../support/sign-token.ts";
 import type { TestSocket } from "../support/test-socket.ts";
 import { awakeVariants, type Variant } from "../support/variant.ts";
 import { patience } from "../../support/patience.ts";
@@ -54,18 +55,9 @@ async function questions(channel: string): Promise<{ asked: number; together: nu
   return response.json();
 }
 
-const encoder = new TextEncoder();
-const hex = (bytes: ArrayBuffer) =>
-  Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
-
 /** Signs keys for Ada, until a time in seconds since 1970. */
-async function sign(channel: string, keys: readonly string[], expireAt = 0): Promise<string> {
-  const digest = hex(await crypto.subtle.digest("SHA-256", encoder.encode(keys.join("\0"))));
-  const text = ["1", `${expireAt}`, "ada", channel, digest].join("\0");
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const raw = encoder.encode(secret);
-  const key = await crypto.subtle.importKey("raw", raw, algorithm, false, ["sign"]);
-  return `1:${expireAt}:${hex(await crypto.subtle.sign("HMAC", key, encoder.encode(text)))}`;
+function sign(channel: string, keys: readonly string[], expireAt = 0): Promise<string> {
+  return keySignature({ user: "ada", channel, keys }, secret, expireAt);
 }
 
 async function track(channel: string, keys: readonly string[], expireAt = 0) {

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { testChannel, TestRejection } from "../../../../package/test/test-channel.ts";
-import { callMethodsOf } from "../../../../src/features/procedures/client-method.ts";
 import { channel } from "../../../../src/features/procedures/definition.ts";
-import type { ObjectPart } from "../../../../src/object/part.ts";
 import { ChannelFixture } from "../../session/channel-fixture.ts";
 
 const code = channel({
@@ -24,19 +22,8 @@ const code = channel({
   },
 });
 
-class CodedFixture extends ChannelFixture {
-  constructor() {
-    super({ code, options: { allow_call_for_client: true } });
-  }
-
-  protected override newParts(): readonly ObjectPart[] {
-    const clientMethods = callMethodsOf(this.config);
-    return clientMethods === undefined ? [] : [{ ofSessions: { clientMethods } }];
-  }
-}
-
 test("[PC1] [PC2] of 10,000 calls of one client each is answered in its turn, some of them that nothing was done", () => {
-  const fixture = new CodedFixture();
+  const fixture = new ChannelFixture({ code, options: { allow_call_for_client: true } });
   const caller = fixture.connected();
   const answers: string[] = [];
   for (let frame = 0; frame < 200; frame++) {

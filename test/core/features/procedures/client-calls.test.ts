@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { callMethodsOf } from "../../../../src/features/procedures/client-method.ts";
 import { channel } from "../../../../src/features/procedures/definition.ts";
 import { mayCallProcedures } from "../../../../src/features/procedures/may.ts";
-import type { ObjectPart } from "../../../../src/object/part.ts";
 import { sendAll } from "../../../support/send-all.ts";
 import { configured } from "../../../support/configured.ts";
 import { ChannelFixture, type ChannelFixtureSetup } from "../../session/channel-fixture.ts";
@@ -22,18 +20,10 @@ const code = channel({
   clients: ["say", "broken"],
 });
 
-/** A channel whose clients call its code. */
-class CodedFixture extends ChannelFixture {
-  constructor(setup: ChannelFixtureSetup = {}) {
-    const options = { allow_subscribe_for_client: true, allow_call_for_client: true };
-    super({ code, options, ...setup });
-  }
+const open = { allow_subscribe_for_client: true, allow_call_for_client: true };
 
-  protected override newParts(): readonly ObjectPart[] {
-    const clientMethods = callMethodsOf(this.config);
-    return clientMethods === undefined ? [] : [{ ofSessions: { clientMethods } }];
-  }
-}
+/** A channel whose clients call its code. */
+const codedFixture = (options: object = open) => new ChannelFixture({ code, options });
 
 function call(id: number, data: object, method = "dormouse.call"): string {
   return JSON.stringify({ id, rpc: { method, data: { channel: "room", ...data } } });
@@ -47,7 +37,7 @@ const error = (id: number, code_: number, message: string, temporary = "") =>
 
 describe("a client's call", () => {
   test("[PC3] [PC6] is a method, and what it has published comes before the reply", () => {
-    const fixture = new CodedFixture();
+    const fixture = codedFixture();
     const caller = fixture.subscribed();
     const others = Array.from({ length: 200 }, () => fixture.subscribed("7"));
     fixture.publish("0");
@@ -62,14 +52,7 @@ describe("a client's call", () => {
   });
 
   test("[PC1] [PC6] has written everything before its reply, and is written whole in a map of nothing else", () => {
-    const fixture = new CodedFixture({
-      options: {
-        allow_subscribe_for_client: true,
-        allow_call_for_client: true,
-        history_size: 10,
-        history_ttl: "1m",
-      },
-    });
+    const fixture = codedFixture({ ...open, history_size: 10, history_ttl: "1m" });
     const caller = fixture.subscribed();
     fixture.ask(caller, say(3, "first"));
     const before = fixture.sql.changes;
@@ -85,7 +68,7 @@ describe("a client's call", () => {
   });
 
   test("[PC2] that fails is answered with the code's error, or with the server's", () => {
-    const fixture = new CodedFixture();
+    const fixture = codedFixture();
     const caller = fixture.connected();
     expect(fixture.ask(caller, say(2, ""))).toStrictEqual([error(2, 1_001, "say something")]);
     expect(fixture.ask(caller, call(3, { procedure: "broken" }))).toStrictEqual([
@@ -97,7 +80,7 @@ describe("a client's call", () => {
   });
 
   test("[PC9] with data that calls nothing is answered 107", () => {
-    const fixture = new CodedFixture();
+    const fixture = codedFixture();
     const caller = fixture.connected();
     const bad = [
       { procedure: 1 },
@@ -114,13 +97,13 @@ describe("a client's call", () => {
   });
 
   test("[PC3] needs an option of the namespace or a capability, and code", () => {
-    const open = (options: object) => {
-      const fixture = new CodedFixture({ options });
+    const calls = (options: object) => {
+      const fixture = codedFixture(options);
       return fixture.ask(fixture.connected(), say(2, "x"))[0]?.includes("said");
     };
-    expect(open({})).toBe(false);
-    expect(open({ allow_call_for_subscriber: true })).toBe(false);
-    expect(open({ allow_call_for_client: true })).toBe(true);
+    expect(calls({})).toBe(false);
+    expect(calls({ allow_call_for_subscriber: true })).toBe(false);
+    expect(calls({ allow_call_for_client: true })).toBe(true);
     // Without any code the method is a backend's.
     const plain = new ChannelFixture({ options: { allow_call_for_client: true } });
     expect(plain.ask(plain.connected(), say(2, "x"))).toStrictEqual([

@@ -258,6 +258,8 @@ export class ModelChannel implements ChannelClientPort {
       case "erase":
       case "track":
       case "untrack":
+      case "cacheMissed":
+      case "subscriptions":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

@@ -39,13 +39,13 @@ export class Banks {
         const { id, from, to, amount, type } = event;
         if (type === "invoke") this.#counts.transfers++;
         const legs = [leg(from, id, -amount), leg(to, id, amount)];
-        outcomeOf(bank, event, { legs, isPromise: false }, complain);
+        noteOutcome(bank, event, { legs, isPromise: false }, complain);
         return;
       }
       case "promise": {
         const { id, account, type } = event;
         if (type === "invoke") this.#counts.promises++;
-        outcomeOf(
+        noteOutcome(
           bank,
           event,
           { legs: [leg(account, id, interestPaid)], isPromise: true },
@@ -106,7 +106,7 @@ function leg(account: string, id: string, by: number): Leg {
   return { account, id, by };
 }
 
-function outcomeOf(
+function noteOutcome(
   bank: Bank,
   event: TransferEvent | PromiseEvent,
   what: Pick<Asked, "legs" | "isPromise">,

@@ -5,7 +5,8 @@ import { Backoff } from "../clients/backoff.ts";
 import type { ClientRecorder } from "../clients/client-recorder.ts";
 import type { ClientsPlan, SubscriberPlan } from "../clients/plan.ts";
 import { parseError, SdkSubscriber } from "../clients/sdk-subscriber.ts";
-import { BankAsk, repeatsForMs } from "./bank-ask.ts";
+import type { ToldAsk } from "../../checker/bank/told-ask.ts";
+import { askBank, repeatsForMs } from "./bank-ask.ts";
 
 /**
  * An official client that asks banks for transfers and promises, one at a time. It repeats each with its idempotency key until
@@ -40,7 +41,7 @@ export class BankCustomer extends SdkSubscriber {
       const { process } = this;
       const asked = { id: `${process}-${++this.#asked}`, process };
       const channel = this.#random.pick(this.#banks);
-      const ask = new BankAsk({ ...asked, channel }, this.#random, this.recorder);
+      const ask = askBank({ ...asked, channel }, this.#random, this.recorder);
       const backoff = new Backoff(this.#random);
       this.#open = { ask, backoff, begunMs: nowMs, attempts: 0, isUnderWay: false };
     }
@@ -75,7 +76,7 @@ export class BankCustomer extends SdkSubscriber {
     }
   }
 
-  #end(tell: (ask: BankAsk) => void): void {
+  #end(tell: (ask: ToldAsk) => void): void {
     const { ask } = this.#open ?? {};
     this.#open = undefined;
     if (ask !== undefined) tell(ask);
@@ -84,7 +85,7 @@ export class BankCustomer extends SdkSubscriber {
 
 /** What was asked for and has no outcome yet. */
 interface OpenAsk {
-  readonly ask: BankAsk;
+  readonly ask: ToldAsk;
   readonly backoff: Backoff;
   readonly begunMs: number;
   attempts: number;

@@ -5,7 +5,8 @@ import type { BackendAddress } from "../clients/backend-call.ts";
 import { microseconds } from "../history/clock.ts";
 import type { Recorder } from "../history/recorder.ts";
 import type { Random } from "../../../support/random.ts";
-import { BankAsk, repeatsForMs } from "./bank-ask.ts";
+import { Records } from "../../../support/records.ts";
+import { askBank, repeatsForMs } from "./bank-ask.ts";
 import { bankAccounts } from "./bank-scenario.ts";
 
 /**
@@ -15,7 +16,7 @@ import { bankAccounts } from "./bank-scenario.ts";
 export class BankLoad extends BackendLoad {
   readonly #banks: readonly string[];
   /** Promises that were acknowledged, by bank. */
-  readonly #promised = new Map<string, string[]>();
+  readonly #promised = new Records((_bank): string[] => []);
   #asked = 0;
 
   constructor(
@@ -58,14 +59,14 @@ export class BankLoad extends BackendLoad {
   async #ask(channel: string): Promise<void> {
     if (this.#asked >= asksMax) return;
     const id = `teller-${++this.#asked}`;
-    const ask = new BankAsk({ id, process, channel }, this.random, this.recorder);
+    const ask = askBank({ id, process, channel }, this.random, this.recorder);
     const command = { channel, procedure: ask.procedure, args: ask.args, idempotency_key: id };
     const called = await this.calls.repeat("call", command, this.random, repeatsForMs);
     switch (called.outcome) {
       case "result": {
         const { data }: { readonly data?: unknown } = called.result;
         ask.made(data);
-        if (ask.procedure === "promise") this.#promisesOf(channel).push(id);
+        if (ask.procedure === "promise") this.#promised.of(channel).push(id);
         return;
       }
       case "wrong":
@@ -84,7 +85,7 @@ export class BankLoad extends BackendLoad {
 
   /** @returns whether they were read */
   async #read(channel: string, isLast: boolean): Promise<boolean> {
-    const promises = [...this.#promisesOf(channel)];
+    const promises = [...this.#promised.of(channel)];
     const askedTime = microseconds();
     const command = { channel, procedure: "statement", args: { promises } };
     const called = await this.calls.call("call", command);
@@ -97,12 +98,6 @@ export class BankLoad extends BackendLoad {
     const told = { process, type: "ok", f: "statement", channel, ...read } as const;
     this.recorder.record({ ...told, time: microseconds() });
     return true;
-  }
-
-  #promisesOf(channel: string): string[] {
-    const known = this.#promised.get(channel) ?? [];
-    this.#promised.set(channel, known);
-    return known;
   }
 }
 

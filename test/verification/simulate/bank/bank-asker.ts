@@ -2,13 +2,12 @@ import { errorCodes } from "../../../../src/protocol/codes.ts";
 import { limits } from "../../../../src/limits.ts";
 import {
   insufficient,
-  interestText,
   type Promised,
   type Statement,
   type Transfer,
   type TransferResult,
-  transferText,
 } from "../../bank/bank.ts";
+import { type BankAsk, ToldAsk } from "../../checker/bank/told-ask.ts";
 import { replyTimeoutMs } from "../client-publishes.ts";
 import type { WorldContext } from "../world-context.ts";
 import { isVault } from "./bank-kinds.ts";
@@ -59,61 +58,35 @@ export class BankAsker {
     this.#context = context;
   }
 
-  /** @returns its ID, and what takes its result while it isn't late */
+  /** @param prompt takes the result of the first answer, unless that is late */
   transfer(
     channel: string,
     traits: Omit<Transfer, "id"> & AskTraits,
     prompt?: (result: TransferResult) => void,
   ): void {
-    const id = this.#newId();
     const { from, to, amount } = traits;
-    const transfer = { id, from, to, amount };
-    const process = this.#who.process(channel);
-    const told = { process, f: "transfer", channel, ...transfer } as const;
-    const publish = { process, f: "publish", channel, value: transferText(id, from, to) } as const;
-    const { eventLog } = this.#context;
-    const isVaulted = isVault(channel);
-    if (isVaulted) eventLog.note({ ...publish, type: "invoke" });
-    eventLog.note({ ...told, type: "invoke" });
-    this.#ask<TransferResult>(channel, this.#callOf("transfer", transfer, traits), traits, {
+    const args = { id: this.#newId(), from, to, amount };
+    const told = this.#toldAsk(channel, { procedure: "transfer", args });
+    this.#ask<TransferResult>(channel, this.#callOf("transfer", args, traits), traits, {
       made: (result, isPrompt) => {
-        const { left, offset } = result;
         // What was published isn't sent before an answer that took too long (rule B4).
-        if (isVaulted)
-          eventLog.note(
-            isPrompt
-              ? { ...publish, type: "ok", offset: offset + 1 }
-              : { ...publish, type: "info" },
-          );
-        eventLog.note({ ...told, type: "ok", left });
+        told.made(result, !isPrompt);
         if (isPrompt) prompt?.(result);
       },
-      refused: (type) => {
-        if (isVaulted) eventLog.note({ ...publish, type });
-        eventLog.note({ ...told, type });
-      },
+      refused: (type) => told.ended(type),
     });
   }
 
   promise(channel: string, traits: Omit<Promised, "id"> & AskTraits): void {
-    const id = this.#newId();
     const { account, afterMs } = traits;
-    const process = this.#who.process(channel);
-    const { eventLog, banks } = this.#context;
-    const told = { process, f: "promise", channel, id, account } as const;
-    if (isVault(channel)) {
-      const value = interestText(id, account);
-      const publish = { process, f: "publish", channel, value } as const;
-      eventLog.note({ ...publish, type: "invoke" });
-      eventLog.note({ ...publish, type: "info" });
-    }
-    eventLog.note({ ...told, type: "invoke" });
-    this.#ask(channel, this.#callOf("promise", { id, account, afterMs }, traits), traits, {
-      made: () => {
-        eventLog.note({ ...told, type: "ok" });
-        banks.promised.of(channel).add(id);
+    const args = { id: this.#newId(), account, afterMs };
+    const told = this.#toldAsk(channel, { procedure: "promise", args });
+    this.#ask(channel, this.#callOf("promise", args, traits), traits, {
+      made: (result) => {
+        told.made(result);
+        this.#context.banks.promised.of(channel).add(args.id);
       },
-      refused: (type) => eventLog.note({ ...told, type }),
+      refused: (type) => told.ended(type),
     });
   }
 
@@ -141,6 +114,11 @@ export class BankAsker {
       made: () => this.#complain(`${id} was answered although the bank has failed`),
       refused: () => undefined,
     });
+  }
+
+  #toldAsk(channel: string, ask: BankAsk): ToldAsk {
+    const asking = { process: this.#who.process(channel), channel, publishes: isVault(channel) };
+    return new ToldAsk(asking, ask, (event) => this.#context.eventLog.note(event));
   }
 
   #newId(): string {

@@ -1,5 +1,6 @@
 /** The banks of a world: the code of a channel transfers money between its keys (`verification/bank`). */
 import { bank } from "../../bank/bank.ts";
+import { namespaceOf } from "../namespace-of.ts";
 
 /** The keys of `bank:` are those of a map, which clients follow; `vault:` keeps them beside a history, and publishes. */
 export const bankKinds = ["bank:b", "vault:v"];
@@ -50,8 +51,3 @@ export const bankNamespaces: readonly object[] = [
     force_recovery: true,
   },
 ];
-
-function namespaceOf(channel: string): string {
-  const [namespace = ""] = channel.split(":");
-  return namespace;
-}

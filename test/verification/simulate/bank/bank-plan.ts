@@ -1,4 +1,5 @@
 import type { Random } from "../../../support/random.ts";
+import { drawnTransfer } from "../../bank/drawn-transfer.ts";
 import type { Action, Step } from "../actions.ts";
 import { bankAccounts, isBank } from "./bank-kinds.ts";
 import type { AskTraits } from "./bank-asker.ts";
@@ -43,10 +44,7 @@ function bankAction(random: Random, action: Action): Action {
 
 function transferOf(random: Random) {
   const from = random.pick(bankAccounts);
-  const to = random.pick(bankAccounts.filter((account) => account !== from));
-  // Some are so large that the account may lack the money.
-  const amount = random.chance(0.8) ? random.between(1, 9) : random.between(60, 130);
-  return { from, to, amount, ...asked(random) };
+  return { ...drawnTransfer(random, from, bankAccounts), ...asked(random) };
 }
 
 function promiseOf(random: Random) {
