@@ -14,6 +14,9 @@ export const pusherLimits = {
   batchEventsMax: 10,
   /** How far the time of a signed request may be from the server's, in seconds. Beyond that it is refused with 401. */
   signatureSeconds: 600,
+  /** Channels on a page of the directory, and after which no further page is read for `GET /apps/ID/channels`. */
+  listedPageChannels: 1_000,
+  listedChannelsMax: 100_000,
   /** How long a client has to sign a user in where that is required, in seconds. Then it is closed with 4009. */
   signinSeconds: 30,
   /** How long a gateway collects changes of a channel's number of subscriptions before it reports the number. */
