@@ -38,10 +38,13 @@ export abstract class GenerationObject<Env, Job> extends DurableObject<Env> {
     return {};
   }
 
-  /** Resolves when the answer will be written, whatever happens. A second call changes nothing. */
+  /**
+   * Resolves when the answer will be written, whatever happens. A second call is done when the first is: an answer that goes on
+   * with a tool's result may be asked for before the object is done with what came before, and one that is finished stays.
+   */
   async begin(generation: Generation<Job>): Promise<void> {
-    if ((await this.ctx.storage.get(jobKey)) !== undefined) return;
-    await this.ctx.storage.put(jobKey, generation);
+    const isBusy = (await this.ctx.storage.get(jobKey)) !== undefined;
+    await this.ctx.storage.put(isBusy ? nextKey : jobKey, generation);
     await this.ctx.storage.setAlarm(Date.now());
   }
 
@@ -54,10 +57,15 @@ export abstract class GenerationObject<Env, Job> extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const generation = await this.ctx.storage.get<Generation<Job>>(jobKey);
-    if (generation === undefined) return;
-    await this.#write(generation);
-    await this.ctx.storage.deleteAll();
+    for (;;) {
+      const generation = await this.ctx.storage.get<Generation<Job>>(jobKey);
+      if (generation === undefined) return;
+      await this.#write(generation);
+      const next = await this.ctx.storage.get<Generation<Job>>(nextKey);
+      if (next === undefined) return this.ctx.storage.deleteAll();
+      await this.ctx.storage.put(jobKey, next);
+      await this.ctx.storage.delete(nextKey);
+    }
   }
 
   #write({ channel, messageId, job }: Generation<Job>): Promise<AnswerState> {
@@ -71,3 +79,4 @@ export abstract class GenerationObject<Env, Job> extends DurableObject<Env> {
 }
 
 const jobKey = "generation";
+const nextKey = "next";

@@ -1,12 +1,24 @@
 /**
- * The last line of a run of tests, "N passed, N failed", and the sum of several. As a program it prints the sum of the runs
- * whose output is in the files that it is given.
+ * The last lines of a run of tests: "failed: FILE > TEST: WHY" for each failed test, and "N passed, N failed". As a program it prints
+ * those of several runs together, whose output is in the files that it is given.
  */
 import { readFileSync } from "node:fs";
 
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
+}
+
+const failurePrefix = "failed: ";
+
+/** @param failure the file and name of a test that failed, and why */
+export function failureLine(failure: string): string {
+  return `${failurePrefix}${failure}`;
+}
+
+/** The lines of failed tests among those of a run, each once. */
+export function failureLines(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines.filter((line) => line.startsWith(failurePrefix)))];
 }
 
 /**
@@ -33,5 +45,5 @@ export function closingLine({ passed, failed }: Counts): string {
 
 if (import.meta.main) {
   const outputs = process.argv.slice(2).map((file) => readFileSync(file, "utf8").split("\n"));
-  console.log(closingLine(countsIn(outputs)));
+  console.log([...outputs.flatMap(failureLines), closingLine(countsIn(outputs))].join("\n"));
 }

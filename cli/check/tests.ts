@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { packageRoot } from "../package-root.ts";
-import { closingLine, countsIn } from "./closing-lines.ts";
+import { closingLine, countsIn, failureLines } from "./closing-lines.ts";
 
 const runs = [
   // One process less than with the others alone: they share the processors.
@@ -42,6 +42,7 @@ async function run({ name, args }: (typeof runs)[number]): Promise<readonly stri
   return lines;
 }
 
-const counts = countsIn(await Promise.all(runs.map(run)));
+const outputs = await Promise.all(runs.map(run));
+const counts = countsIn(outputs);
 if (counts.failed > 0) process.exitCode = 1;
-console.log(closingLine(counts));
+console.log([...outputs.flatMap(failureLines), closingLine(counts)].join("\n"));

@@ -9,6 +9,15 @@ export interface ReaderOptions {
   readonly isSilent: () => void;
   /** Whether somebody follows the chat, and will read an answer that has begun anew. */
   readonly isFollowed: () => boolean;
+  /** What the page has of an answer that is to go on: the stream has what comes after it. */
+  readonly known?: KnownAnswer;
+}
+
+/** An answer as a page has it. */
+export interface KnownAnswer {
+  readonly id: string;
+  readonly attempt: number;
+  readonly chunks: readonly Chunk[];
 }
 
 /** An answer in a page, from its first chunk to its last, each once, over lost connections. */
@@ -43,6 +52,7 @@ export class AnswerReader {
     this.#channel = channel;
     this.id = id;
     this.#options = options;
+    for (const chunk of options.known?.chunks ?? []) addChunk(this.#given, chunk);
     this.#ended = ended;
     this.#silentAtMs = options.silentMs;
     this.begun = new Promise((resolve) => (this.#begin = resolve));
@@ -93,6 +103,8 @@ export class AnswerReader {
     const entry = answerEntry(this.#channel.values, this.id);
     // Somebody has removed it.
     if (entry === undefined) return this.#isSeen ? this.close() : undefined;
+    // It doesn't go on yet.
+    if (entry.attempt <= (this.#options.known?.attempt ?? 0)) return;
     this.#isSeen = true;
     if (entry.answer === "running" && entry.attempt === this.#attempt) this.#readMore(entry);
     else this.#readAll(entry);

@@ -1,14 +1,17 @@
 import type { UIMessage } from "ai";
 import type { ChatChannel } from "./chat-channel.ts";
 import { messageOf } from "./messages.ts";
+import { withOwnAnswers } from "./own-answers.ts";
 import { type ChatValues, type Entry, entriesOf, isRunning } from "./wire.ts";
 
-/** A chat as a page has it: what `useChat` gives. */
-export interface FollowedChat<Message extends UIMessage> {
+/** A chat as a page has it: what `useChat` of React gives, or the `Chat` of Vue, Svelte and Angular. */
+export type FollowedChat<Message extends UIMessage> = {
   readonly status: "submitted" | "streaming" | "ready" | "error";
-  readonly setMessages: (change: (messages: Message[]) => Message[]) => void;
   readonly resumeStream: () => Promise<void>;
-}
+} & (
+  | { readonly setMessages: (change: (messages: Message[]) => Message[]) => void }
+  | { messages: Message[] }
+);
 
 /** What the transport says of a chat. */
 export interface Reading {
@@ -118,9 +121,13 @@ export class ChatFollower<Message extends UIMessage> {
     for (const id of order) this.#seen.add(id);
     const reading = this.#reading.reading();
     this.#shown = entries.map(([, entry]) => entry);
-    this.#chat().setMessages((messages) => {
+    this.#change((messages) => {
       const own = new Map(messages.map((message) => [message.id, message]));
-      const all = order.map((id) => (id === reading ? own.get(id) : built.get(id)));
+      const all = order.map((id) => {
+        const message = id === reading ? undefined : built.get(id);
+        if (message === undefined) return id === reading ? own.get(id) : undefined;
+        return withOwnAnswers(message, own.get(id));
+      });
       // What the user has just written isn't on the channel yet, or couldn't be sent.
       const unsent = messages.filter(({ id, role }) => role === "user" && !this.#seen.has(id));
       const known = all.filter((message) => message !== undefined);
@@ -129,6 +136,12 @@ export class ChatFollower<Message extends UIMessage> {
         ? [...known.slice(0, -1), ...unsent, ...known.slice(-1)]
         : [...known, ...unsent];
     });
+  }
+
+  #change(change: (messages: Message[]) => Message[]): void {
+    const chat = this.#chat();
+    if ("setMessages" in chat) chat.setMessages(change);
+    else chat.messages = change(chat.messages);
   }
 
   #message(id: string, entry: Entry, values: ChatValues): Promise<Message> {

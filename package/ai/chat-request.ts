@@ -1,22 +1,41 @@
 import type { UIMessage } from "ai";
 import { type ChatBackend, ChatCommands, ChatError } from "./backend.ts";
 import { messagesOf } from "./messages.ts";
-import { beginAnswer, endAnswer, nextPlace } from "./stored-answer.ts";
-import { answerEntry, isMessageId, isRunning, logKeysOf, messageKey, parseEntry } from "./wire.ts";
+import { beginAnswer, endAnswer, goOn, nextPlace } from "./stored-answer.ts";
+import { parseToolAnswers, type ToolAnswer, withToolAnswers } from "./tool-answers.ts";
+import {
+  answerEntry,
+  chunksOf,
+  entriesOf,
+  isMessageId,
+  isRunning,
+  logKeysOf,
+  messageKey,
+  parseEntry,
+} from "./wire.ts";
 
 /** What a page's transport posts to the application's route. */
 export interface ChatRequest {
   /** The chat's ID: what the channel's name is made of. */
   readonly id: string;
   readonly trigger: "submit-message" | "regenerate-message" | "stop-message";
-  /** The message that is edited, generated again, or stopped. */
+  /** The message that is edited, generated again, or stopped, or the answer that goes on. */
   readonly messageId: string | undefined;
   /** The ID of the answer, which the page has chosen: a request that comes twice has one answer. */
   readonly answerId: string;
   /** The user's newest message. */
   readonly message: UIMessage | undefined;
+  /** What the page says about tool calls of an answer, which goes on with it. */
+  readonly goesOn: PageAnswers | undefined;
   /** Messages that an edit or a new answer replaces. */
   readonly removes: readonly string[];
+}
+
+/** What a page says about the tool calls of an answer. */
+interface PageAnswers {
+  /** The attempt of the answer that the page knows. */
+  readonly after: number;
+  readonly toolAnswers: readonly ToolAnswer[];
 }
 
 /** What there is to answer. */
@@ -29,7 +48,7 @@ export interface TakenRequest<Message extends UIMessage> {
 
 /** Reads the body of a request. @throws ChatError if it isn't one of a page's transport */
 export function parseChatRequest(body: unknown): ChatRequest {
-  const { id, trigger, messageId, answerId, messages, removes = [] } = Object(body);
+  const { id, trigger, messageId, answerId, messages, removes = [], after } = Object(body);
   if (typeof id !== "string" || id === "") throw new ChatError("the request has no chat: id");
   if (
     trigger !== "submit-message" &&
@@ -41,14 +60,23 @@ export function parseChatRequest(body: unknown): ChatRequest {
   const ids = [stops ? messageId : answerId, ...(Array.isArray(removes) ? removes : [undefined])];
   if (!ids.every((one) => typeof one === "string" && isMessageId(one)))
     throw new ChatError("an ID of a message is missing, or can't be one");
+  const goesOn =
+    typeof after === "number" && !stops ? pageAnswers(after, answerId, messages) : undefined;
   return {
     id,
     trigger,
     messageId: typeof messageId === "string" ? messageId : undefined,
     answerId: String(stops ? messageId : answerId),
-    message: stops ? undefined : parseUserMessage(messages),
+    message: stops || goesOn !== undefined ? undefined : parseUserMessage(messages),
+    goesOn,
     removes: ids.slice(1),
   };
+}
+
+function pageAnswers(after: number, answerId: string, messages: unknown): PageAnswers {
+  const all: readonly unknown[] = Array.isArray(messages) ? messages : [];
+  const { parts } = Object(all.find((message) => Object(message).id === answerId));
+  return { after, toolAnswers: parseToolAnswers(parts) };
 }
 
 /** What a page may say is a user's message: no other's role, and no answer. */
@@ -78,7 +106,8 @@ export async function takeChatRequest<Message extends UIMessage = UIMessage>(
 ): Promise<TakenRequest<Message> | undefined> {
   const request = parseChatRequest(body);
   const chat = new ChatCommands(backend, channel);
-  const { answerId, message } = request;
+  const { answerId, message, goesOn } = request;
+  if (goesOn !== undefined) return continued<Message>(chat, answerId, goesOn);
   if (message === undefined) {
     await endAnswer(chat, answerId);
     return undefined;
@@ -90,6 +119,27 @@ export async function takeChatRequest<Message extends UIMessage = UIMessage>(
   await say(chat, message, request.messageId === message.id, values, place);
   if (!(await beginAnswer(chat, answerId, place + 1))) return undefined;
   return { answerId, messages: await messagesOf<Message>(values) };
+}
+
+/** Lets an answer go on with what a page says about its tool calls. */
+async function continued<Message extends UIMessage>(
+  chat: ChatCommands,
+  answerId: string,
+  { after, toolAnswers }: PageAnswers,
+): Promise<TakenRequest<Message> | undefined> {
+  const values = await chat.readAll();
+  const entry = answerEntry(values, answerId);
+  if (entry === undefined) throw new ChatError(`the chat has no answer ${answerId}`);
+  // Another page was faster, or the request has come before.
+  if (entry.attempt !== after || isRunning(entry)) return undefined;
+  const chunks = withToolAnswers(chunksOf(values, answerId, entry), toolAnswers);
+  if (chunks === undefined) throw new ChatError(`the answer ${answerId} doesn't wait for that`);
+  if (!(await goOn(chat, answerId, after, chunks))) return undefined;
+  const upTo = new Map(values);
+  for (const [id, { place }] of entriesOf(values))
+    if (place > entry.place) upTo.delete(messageKey(id));
+  upTo.set(messageKey(answerId), { ...entry, chunks });
+  return { answerId, messages: await messagesOf<Message>(upTo) };
 }
 
 /** Removes what is replaced. An answer that is being written stops. */

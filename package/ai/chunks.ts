@@ -1,4 +1,5 @@
 import type { UIMessageChunk } from "ai";
+import { isResult, Waiting } from "./tool-answers.ts";
 
 /** A chunk of an answer, as `streamText(…).toUIMessageStream()` gives it. */
 export type Chunk = UIMessageChunk;
@@ -148,7 +149,10 @@ export function chunksBeyond(
   return skipped.haveCome ? beyond : "behind";
 }
 
-/** What ends the parts of an answer that is over before its end, so that none stays open in any page. */
+/**
+ * What ends the parts of an answer that is over before its end, so that none stays open in any page. If its last step has
+ * called tools, another step ends it: else pages would believe that the model is to go on with the results.
+ */
 export function closingChunks(chunks: readonly Chunk[], why: string): readonly Chunk[] {
   const open = new Map<string, Chunk>();
   for (const chunk of chunks)
@@ -164,22 +168,18 @@ export function closingChunks(chunks: readonly Chunk[], why: string): readonly C
       });
     else if (chunk.type === "tool-input-available")
       note(open, `tool ${chunk.toolCallId}`, true, toolError(chunk, why));
-    else if ("toolCallId" in chunk && isOutput(chunk))
+    else if ("toolCallId" in chunk && isResult(chunk))
       note(open, `tool ${chunk.toolCallId}`, false, chunk);
-  return [...open.values()];
+  const ends = [...open.values()];
+  if (!new Waiting([...chunks, ...ends]).isOver) return ends;
+  // A step alone isn't shown: a page takes it over with the next chunk that changes the message.
+  const begin = chunks.filter(({ type }) => type === "start").slice(0, 1);
+  return [...ends, { type: "start-step" }, { type: "finish-step" }, ...begin];
 }
 
 function note(open: Map<string, Chunk>, part: string, isOpen: boolean, end: Chunk): void {
   if (isOpen) open.set(part, end);
   else open.delete(part);
-}
-
-function isOutput({ type }: Chunk): boolean {
-  return (
-    type === "tool-output-available" ||
-    type === "tool-output-error" ||
-    type === "tool-output-denied"
-  );
 }
 
 function toolError(

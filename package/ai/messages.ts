@@ -1,4 +1,4 @@
-import { readUIMessageStream, type UIMessage } from "ai";
+import { isToolUIPart, readUIMessageStream, type UIMessage } from "ai";
 import { type ChatBackend, ChatCommands } from "./backend.ts";
 import type { Chunk } from "./chunks.ts";
 import { type ChatValues, chunksOf, type Entry, entriesOf, isRunning } from "./wire.ts";
@@ -34,9 +34,42 @@ export async function messageOf<Message extends UIMessage>(
   return builtMessage(id, chunksOf(values, id, entry));
 }
 
-/** The message that an answer's chunks make, as the SDK itself puts it together. */
+/** The message that an answer's chunks make. */
 async function builtMessage<Message extends UIMessage>(
   id: string,
+  chunks: readonly Chunk[],
+): Promise<Message> {
+  const empty: UIMessage = { id, role: "assistant", parts: [] };
+  let message: Message = Object(empty);
+  let from = 0;
+  for (const [nth, chunk] of chunks.entries()) {
+    if (chunk.type !== "tool-approval-response") continue;
+    message = withApproval(await readOn(message, chunks.slice(from, nth)), chunk);
+    from = nth + 1;
+  }
+  return readOn(message, chunks.slice(from));
+}
+
+/** Puts an approval into a message: version 6 of the SDK has no chunk that does. */
+function withApproval<Message extends UIMessage>(
+  message: Message,
+  { approvalId, approved, reason }: Extract<Chunk, { readonly type: "tool-approval-response" }>,
+): Message {
+  const parts = message.parts.map((part) =>
+    isToolUIPart(part) && part.approval?.id === approvalId
+      ? {
+          ...part,
+          state: "approval-responded",
+          approval: { ...part.approval, approved, ...(reason !== undefined && { reason }) },
+        }
+      : part,
+  );
+  return Object({ ...message, parts });
+}
+
+/** The message that further chunks make, as the SDK itself puts it together. */
+async function readOn<Message extends UIMessage>(
+  message: Message,
   chunks: readonly Chunk[],
 ): Promise<Message> {
   const stream = new ReadableStream<Chunk>({
@@ -45,10 +78,9 @@ async function builtMessage<Message extends UIMessage>(
       controller.close();
     },
   });
-  const empty: UIMessage = { id, role: "assistant", parts: [] };
-  let message: Message = Object(empty);
+  let read = message;
   // An answer that has failed has its error at the end, which is no part of the message.
-  const read = readUIMessageStream<Message>({ stream, onError: () => undefined });
-  for await (const state of read) message = state;
-  return message;
+  const states = readUIMessageStream<Message>({ message, stream, onError: () => undefined });
+  for await (const state of states) read = state;
+  return read;
 }

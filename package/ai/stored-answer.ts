@@ -84,13 +84,40 @@ export async function finishAnswer(
 ): Promise<AnswerState> {
   const few = compacted(chunks);
   const isSmall = JSON.stringify(few).length <= chatLimits.finishedLength;
-  const { place, attempt } = entry;
-  const data: AnswerEntry = { place, attempt, answer, ...(isSmall && { chunks: few }) };
+  const before = entry.chunks !== undefined && ({ logged: true } as const);
+  const data: AnswerEntry = { ...entry, answer, ...(isSmall ? { chunks: few } : before) };
   const key = messageKey(id);
   const { suppressed } = await chat.publish({ key, data, if_offset: offset });
   const stored = suppressed === true ? await readAnswer(chat, id) : { entry: data };
-  if (stored?.entry.chunks !== undefined) await removeLogs(chat, id);
+  if (stored !== undefined && isOneValue(stored.entry)) await removeLogs(chat, id);
   return stored?.entry.answer ?? "stopped";
+}
+
+/**
+ * Lets a finished answer go on, in a log of its own.
+ *
+ * @param chunks  what was said before, with the page's results
+ * @param attempt the one that goes on
+ * @returns whether it does: somebody else may have been faster
+ */
+export async function goOn(
+  chat: ChatCommands,
+  id: string,
+  attempt: number,
+  chunks: readonly Chunk[],
+): Promise<boolean> {
+  const stored = await readAnswer(chat, id);
+  if (stored === undefined) return false;
+  const { entry, offset } = stored;
+  if (entry.attempt !== attempt || !isOneValue(entry)) return false;
+  const data: AnswerEntry = { ...entry, answer: "running", attempt: attempt + 1, chunks };
+  const { suppressed } = await chat.publish({ key: messageKey(id), data, if_offset: offset });
+  return suppressed !== true;
+}
+
+/** Whether all of an answer is in its entry: it is finished, and has no log. */
+function isOneValue({ answer, chunks, logged }: AnswerEntry): boolean {
+  return answer !== "running" && chunks !== undefined && logged === undefined;
 }
 
 /** Removes the logs of an answer, but that of an attempt if one is given. */
@@ -116,7 +143,8 @@ export async function endAnswer(chat: ChatCommands, id: string): Promise<void> {
   if (stored === undefined || stored.entry.answer !== "running") return;
   const { attempt } = stored.entry;
   await endLog(chat, id, attempt);
-  const said = chunksIn((await readLog(chat, id, attempt)).join(""));
+  const log = await readLog(chat, id, attempt);
+  const said = [...(stored.entry.chunks ?? []), ...chunksIn(log.join(""))];
   const chunks = [...said, ...closingChunks(said, "stopped"), { type: "abort" } as const];
   await finishAnswer(chat, id, stored, "stopped", chunks);
 }

@@ -20,7 +20,7 @@ export type ChunkSource =
 export interface Turn {
   /** Aborts when somebody stops the answer: for the model, as its `abortSignal`. */
   readonly signal: AbortSignal;
-  /** What a producer before this one has said; empty at first. */
+  /** What a producer before this one has said since the answer began or a page's tool let it go on; empty at first. */
   readonly soFar: readonly Chunk[];
 }
 
@@ -72,6 +72,8 @@ class Producer {
   readonly #stop = new AbortController();
   #stored: StoredAnswer;
   #log: AnswerLog;
+  /** What was said before a page's tool let the answer go on. */
+  readonly #before: readonly Chunk[];
   /** All that was said, also by producers before this one. */
   #said: Chunk[];
   #known: KnownChunks;
@@ -91,8 +93,10 @@ class Producer {
     this.#chat = chat;
     this.#options = options;
     this.#stored = stored;
-    this.#said = chunksIn(log.join(""));
-    this.#known = new KnownChunks(options.continues === true ? [] : this.#said);
+    this.#before = stored.entry.chunks ?? [];
+    const lines = chunksIn(log.join(""));
+    this.#said = [...this.#before, ...lines];
+    this.#known = new KnownChunks(options.continues === true ? [] : lines);
     this.#log = new AnswerLog(chat, options.messageId, stored.entry.attempt, log);
   }
 
@@ -129,7 +133,7 @@ class Producer {
   async #read(source: ChunkSource): Promise<AnswerState> {
     let answer: AnswerState = "done";
     try {
-      const soFar = [...this.#said];
+      const soFar = this.#said.slice(this.#before.length);
       if (this.#goesOn) this.#close("interrupted");
       const turn = { signal: this.#stop.signal, soFar };
       const stream = typeof source === "function" ? await source(turn) : source;
@@ -158,7 +162,7 @@ class Producer {
 
   /** Whether the answer goes on after what a producer before this one has said. */
   get #goesOn(): boolean {
-    return this.#options.continues === true && this.#said.length > 0;
+    return this.#options.continues === true && this.#said.length > this.#before.length;
   }
 
   async #take(chunk: Chunk): Promise<void> {
@@ -192,7 +196,7 @@ class Producer {
     }
     this.#stored = anew;
     this.#log = new AnswerLog(this.#chat, this.#id, anew.entry.attempt, []);
-    this.#said = [];
+    this.#said = [...this.#before];
     for (const one of [...again, ...chunks]) this.#say(one);
   }
 

@@ -1,12 +1,12 @@
 import type { ChatTransport, UIMessage } from "ai";
 import type { Centrifuge } from "centrifuge";
-import { AnswerReader } from "./answer-reader.ts";
+import { AnswerReader, type KnownAnswer } from "./answer-reader.ts";
 import { pause } from "./backend.ts";
 import { ChatChannel, type ChatSubscriptionOptions } from "./chat-channel.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Chunk } from "./chunks.ts";
 import { ChatFollower, type FollowedChat } from "./chat-follower.ts";
-import { entriesOf, isRunning } from "./wire.ts";
+import { answerEntry, chunksOf, entriesOf, isRunning } from "./wire.ts";
 
 /** A value, or what gives it for each request. */
 type Given<Value> = Value | (() => Value | Promise<Value>);
@@ -69,12 +69,15 @@ export class DormouseChatTransport<
   readonly sendMessages = async (options: Send<Message>): Promise<ReadableStream<Chunk>> => {
     const { chatId, trigger, messageId, messages, abortSignal, body } = options;
     const { generateId = () => crypto.randomUUID() } = this.#options;
-    const answerId = generateId();
-    const removes = this.#replaced(options);
-    const reader = this.#read(chatId, answerId);
+    const known = await this.#goesOn(options);
+    abortSignal?.throwIfAborted();
+    const answerId = known?.id ?? generateId();
+    const removes = known === undefined ? this.#replaced(options) : [];
+    const after = known?.attempt;
+    const reader = this.#read(chatId, answerId, known);
     const stop = () => this.#aborted(chatId, reader);
     abortSignal?.addEventListener("abort", stop);
-    const request = { ...body, id: chatId, messages, trigger, messageId, answerId, removes };
+    const request = { ...body, id: chatId, messages, trigger, messageId, answerId, removes, after };
     const posted = this.#post(request, options.headers);
     try {
       // A route may answer when the model has, or at once.
@@ -163,7 +166,7 @@ export class DormouseChatTransport<
   }
 
   /** Reads an answer. A page reads one answer of a chat at a time. */
-  #read(chatId: string, id: string): AnswerReader {
+  #read(chatId: string, id: string, known?: KnownAnswer): AnswerReader {
     const chat = this.#chat(chatId);
     chat.reader?.close();
     const options = {
@@ -171,6 +174,7 @@ export class DormouseChatTransport<
       // It is asked again when it stays silent.
       isSilent: () => void this.#stop(chatId, id).catch(() => undefined),
       isFollowed: () => chat.followers.size > 0,
+      ...(known !== undefined && { known }),
     };
     const reader = new AnswerReader(this.#open(chatId), id, options, (ended) => {
       if (chat.reader === ended) chat.reader = undefined;
@@ -199,6 +203,21 @@ export class DormouseChatTransport<
     });
   }
 
+  /** What the page knows of an answer that is to go on with a tool's result, or with an approval; undefined if none is. */
+  async #goesOn({ chatId, trigger, messageId, messages }: Send<Message>) {
+    const message = messages.find(({ id }) => id === messageId);
+    if (trigger !== "submit-message" || message?.role !== "assistant") return undefined;
+    const channel = this.#open(chatId);
+    await channel.synced();
+    const { id } = message;
+    const entry = answerEntry(channel.values, id);
+    if (entry === undefined) throw new Error(`the answer ${id} isn't on the chat's channel`);
+    this.#chat(chatId).stopped.delete(id);
+    // Another page was faster: this one reads along.
+    if (isRunning(entry)) return { id, attempt: entry.attempt - 1, chunks: entry.chunks ?? [] };
+    return { id, attempt: entry.attempt, chunks: chunksOf(channel.values, id, entry) };
+  }
+
   /** The messages that a new answer or an edit replaces: those that the page has known, and doesn't show any more. */
   #replaced({ chatId, trigger, messageId, messages }: Send<Message>): readonly string[] {
     const last = messages.at(-1);
@@ -215,7 +234,7 @@ export class DormouseChatTransport<
   }
 
   async #post(
-    request: Partial<ChatRequest> & { readonly id: string },
+    request: Pick<ChatRequest, "id" | "trigger" | "messageId">,
     headers: Headers | Readonly<Record<string, string>> = {},
   ): Promise<void> {
     const { api = "/api/chat", credentials, fetch: send = fetch } = this.#options;

@@ -13,8 +13,13 @@ export type Entry =
       readonly answer: AnswerState;
       /** How often the answer began anew: each time with another log. */
       readonly attempt: number;
-      /** All of a finished answer. Absent while it is written, and for one that is too large for one value: it stays in its log. */
+      /**
+       * All of a finished answer. Of one that is being written what was said before it went on with a tool's result, if anything
+       * was. Absent for one that is too large for one value: it stays in its log.
+       */
       readonly chunks?: readonly Chunk[];
+      /** Whether a finished answer with chunks goes on in its log, because all of it is too large for one value. */
+      readonly logged?: true;
     };
 
 /** How an answer is. */
@@ -105,5 +110,7 @@ export function logKeysOf(values: ChatValues, id: string, without?: number): rea
 
 /** What is known of an answer's chunks. */
 export function chunksOf(values: ChatValues, id: string, entry: AnswerEntry): readonly Chunk[] {
-  return entry.chunks ?? chunksIn(logOf(values, id, entry.attempt).join(""));
+  const { answer, attempt, chunks = [], logged } = entry;
+  if (answer !== "running" && logged === undefined && chunks.length > 0) return chunks;
+  return [...chunks, ...chunksIn(logOf(values, id, attempt).join(""))];
 }

@@ -1,7 +1,7 @@
 import { execute } from "../../src/api/execute.ts";
 import { Channel } from "../../src/channel/channel.ts";
 import { resolveChannel } from "../../src/channel/channel-name.ts";
-import type { AcceptedEntry } from "../../src/channel/channel-setup.ts";
+import type { AcceptedEntry } from "../../src/channel/channel-part.ts";
 import { plainPublication } from "../../src/channel/publication-request.ts";
 import type { Config } from "../../src/config/config.ts";
 import { parseConfig } from "../../src/config/parse-config.ts";

@@ -8,7 +8,7 @@ import type {
 import type { RelayEntry } from "../contract/relay-batch.ts";
 import type { RelayReply, RelayRequest } from "../contract/relay-request.ts";
 import type { FieldWriter } from "../protocol/fields.ts";
-import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
+import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 import type { PublishOutcome } from "./channel-outcomes.ts";
 import type { History, HistoryOutcome } from "./history.ts";
 import type { PublicationStore } from "./publication-store.ts";
@@ -55,12 +55,28 @@ export interface ChannelPart {
   ): RelayReply | undefined;
   /** Takes an entry about a subscriber, here or on a gateway, that the features' `SubscriptionPart` has made. */
   announced?(entry: RelayEntry, nowMs: number): void;
+  /**
+   * A client comes or goes, here or on a gateway.
+   *
+   * @returns whether subscribers are told; false if they have been told already
+   */
+  announces?(type: "join" | "leave", info: ClientInfo): boolean;
+  /** Takes each publication, in the stretch in which its row is written. */
+  accepted?(entry: AcceptedEntry, nowMs: number): void;
   /** Calls back once the channel can be read for these calls, or can't be; at once where nothing is to wait for. */
   whenReadable?(
     calls: readonly (ChannelOperation | RelayRequest)[],
     nowMs: number,
     done: (outcome: "ready" | "failed") => void,
   ): void;
+}
+
+/** A publication as it was requested, with the client that published it, if one did. */
+export interface AcceptedEntry extends Pick<
+  Publication,
+  "data" | "tags" | "info" | "key" | "removed"
+> {
+  readonly traceparent?: string;
 }
 
 /** The outcome of a feature's operation on a channel. */

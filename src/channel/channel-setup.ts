@@ -2,9 +2,9 @@ import type { ChannelOptions, ClientConfig } from "../config/config.ts";
 import type { HubSetup } from "../hub/hub.ts";
 import type { RelaySetup } from "./relay.ts";
 import type { Sql } from "../sql.ts";
-import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
+import type { ClientInfo, StreamPosition } from "../protocol/publication.ts";
 import type { ChannelCounts } from "./channel-outcomes.ts";
-import type { FeaturedChannels } from "./channel-part.ts";
+import type { AcceptedEntry, FeaturedChannels } from "./channel-part.ts";
 import type { StoredTable } from "./stored-tables.ts";
 
 /** The ports and the configuration of a channel. */
@@ -34,14 +34,6 @@ export interface ChannelSetup
   readonly publications?: PublicationObserver;
   /** How often gateways are asked whether they still follow the channel, in ms; absent: as seldom as it needs. */
   readonly followersCheckMs?: number;
-}
-
-/** A publication as it was requested, with the client that published it, if one did. */
-export interface AcceptedEntry extends Pick<
-  Publication,
-  "data" | "tags" | "info" | "key" | "removed"
-> {
-  readonly traceparent?: string;
 }
 
 /** Hears of a channel's publications that have an offset. */

@@ -5,7 +5,7 @@ import type { Subscriber } from "../hub/subscriber.ts";
 import { limits } from "../limits.ts";
 import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
-import type { ChannelPart, PartedChannel } from "./channel-part.ts";
+import type { AcceptedEntry, ChannelPart, PartedChannel } from "./channel-part.ts";
 import type { PublishOutcome, SubscribeOptions, SubscribeOutcome } from "./channel-outcomes.ts";
 import type { ChannelSetup } from "./channel-setup.ts";
 import type { ChannelCounts } from "./channel-outcomes.ts";
@@ -62,6 +62,8 @@ export class Channel implements KeyedChannel, PartedChannel {
   readonly #idempotency: Idempotency;
   readonly #registry: GatewayRegistry;
   readonly #accepted: ChannelSetup["accepted"];
+  /** The parts that take each publication. */
+  readonly #accepting: readonly ChannelPart[];
   /** Whether there was a subscriber or a gateway since {@link noteHolders} was last called. */
   #wasHeld = false;
   #gatewaysCounted = 0;
@@ -106,6 +108,7 @@ export class Channel implements KeyedChannel, PartedChannel {
       counts: setup.counts,
     });
     this.parts = setup.features?.partsOf(this, { ...setup, tables: opened.tables }) ?? [];
+    this.#accepting = this.parts.filter((part) => "accepted" in part);
     this.gate = this.parts.find((part) => "whenReadable" in part);
     this.decide = this.parts.find(({ decide }) => decide !== undefined)?.decide;
   }
@@ -291,6 +294,7 @@ export class Channel implements KeyedChannel, PartedChannel {
 
   /** Tells the subscribers, here and on gateways, that a client came or went: after all that happened before (rule F5). */
   announce(type: "join" | "leave", info: ClientInfo): void {
+    for (const part of this.parts) if (part.announces?.(type, info) === false) return;
     this.hub.announce(type, info);
     this.relay.append({ type, info }, this.top);
   }
@@ -393,7 +397,7 @@ export class Channel implements KeyedChannel, PartedChannel {
       this.#idempotency.retain(key, { offset: 0, epoch: "" }, nowMs, nowMs);
     }
     this.#collect(livePublication(request, info, undefined, this.options));
-    this.#accepted?.(entryOf(request, info), undefined, nowMs);
+    this.#tellAccepted(entryOf(request, info), undefined, nowMs);
     return { outcome: "published" };
   }
 
@@ -420,7 +424,12 @@ export class Channel implements KeyedChannel, PartedChannel {
   ): void {
     this.#collect(publication);
     this.#publications?.published(position.offset, this.relay.sequence, info, apiKey, nowMs);
+    this.#tellAccepted(entry, position, nowMs);
+  }
+
+  #tellAccepted(entry: AcceptedEntry, position: StreamPosition | undefined, nowMs: number): void {
     this.#accepted?.(entry, position, nowMs);
+    for (const part of this.#accepting) part.accepted?.(entry, nowMs);
   }
 
   #collect(publication: Publication): void {

@@ -26,6 +26,8 @@ export class Relay {
   readonly #log = new RelayLog();
   readonly #calls: CallObserver | undefined;
   readonly #followers = new Map<string, FollowerProgress>();
+  /** How often a gateway that followed the channel was found not to any more, or began anew: it may have crashed. */
+  renewals = 0;
 
   constructor({ channel, instance, registry, hasHistory, calls, fanOut = limits }: RelaySetup) {
     this.#channel = channel;
@@ -109,6 +111,7 @@ export class Relay {
       this.#registry.register(gateway, nowMs);
       this.#followers.set(gateway, progress);
     } else {
+      this.renewals++;
       progress.follow(next);
       this.#trim();
     }
@@ -163,6 +166,7 @@ export class Relay {
       case "left":
         // The gateway may have said so before one of its clients subscribed again.
         if (ended.followedMeanwhile) return;
+        this.renewals++;
         this.#registry.remove(gateway);
         this.#followers.delete(gateway);
         this.#trim();

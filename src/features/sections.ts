@@ -42,7 +42,7 @@ import { mapHookKeys, mapHooks, mapsElsewhere, mapType, openedMap } from "./maps
 import { readPrometheus } from "./metrics/config.ts";
 import { openedCalls, readCalls } from "./procedures/config.ts";
 import { checkPresencePrefixes, presenceTypes, readPresencePrefixes } from "./presence/config.ts";
-import { appSecrets, checkPusher, readPusher } from "./pusher/config.ts";
+import { appSecrets, checkPusher, readPusher, webhookTargets } from "./pusher/config.ts";
 import { deadLetterTargets, readConsumers } from "./queues/config.ts";
 import {
   neededPollSecrets,
@@ -142,6 +142,11 @@ export { withChannelCode } from "./procedures/config.ts";
 
 /** All places to which a Worker with this configuration sends something. */
 export function targetsOf(config: Config): readonly Target[] {
+  return [...hookSignedTargets(config), ...webhookTargets(config)];
+}
+
+/** Those to which requests are signed with the hooks' secret. */
+function hookSignedTargets(config: Config): readonly Target[] {
   return [...hookTargets(config), ...eventTargets(config), ...deadLetterTargets(config)];
 }
 
@@ -174,7 +179,7 @@ export function neededFeatureSecrets(
   config: Config,
   isUnsigned: (target: Target) => boolean,
 ): readonly string[] {
-  const isSigning = targetsOf(config).some(
+  const isSigning = hookSignedTargets(config).some(
     (target) => target.endpoint.kind !== "queue" && !isUnsigned(target),
   );
   return [

@@ -393,7 +393,8 @@ export class Gateway implements Channels {
       this.#nameBytes -= textBytes(channel.length);
       this.#replayBudget.forget(follower);
       const options = this.optionsOf(channel);
-      const isAwaited = options && this.parts.some((part) => part.awaitsEnd?.(options) === true);
+      const isAwaited =
+        options && this.parts.some((part) => part.awaitsEnd?.(options, channel) === true);
       if (this.#setup.awaitsEnd?.(channel) === true || isAwaited === true)
         this.ask(channel, { method: "check" }, ignoreReply);
       else if (!wasOnlooked && follower.cursorAtRest !== undefined)
@@ -413,6 +414,7 @@ export type FollowedChannel = Pick<
   | "position"
   | "firstWaitingOffset"
   | "pendingCount"
+  | "subscriberCount"
   | "sending"
   | "collecting"
 >;

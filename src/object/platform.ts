@@ -6,6 +6,7 @@ import type { ConnectionVerdict, SubscriptionVerdict } from "../access/claims.ts
 import type { Refusal } from "../access/refusal.ts";
 import type { SilentConnections } from "../access/server-descriptors.ts";
 import type { TrackVerdict } from "../access/key-signature.ts";
+import type { HookEndpoint } from "../config/config.ts";
 import type { KeepaliveTexts } from "../contract/keepalive.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
 import type { TrackBatch } from "../protocol/command.ts";
@@ -48,12 +49,13 @@ export interface Platform {
     done: (reply: BackendReply) => void,
   ): void;
   /**
-   * Sends a batch of events to the backend's target, once.
+   * Sends a batch of events to a receiver, once.
    *
    * @param body JSON
-   * @param done takes whether the target has taken it; if that isn't known it says no
+   * @param done takes whether the receiver has taken it; if that isn't known it says no
+   * @param to   absent: the target of the configuration's events
    */
-  sendEvents(body: string, done: (isTaken: boolean) => void): void;
+  sendEvents(body: string, done: (isTaken: boolean) => void, to?: SignedReceiver): void;
   /** A new ID for a connection. */
   newClient(): string;
   /** A new epoch of a stream. */
@@ -83,6 +85,15 @@ type CallObject = <Name extends CallName>(
   waitMs: number,
   done: (reply: CallReply<Name>) => void,
 ) => void;
+
+/** A receiver of events that knows by its own secret who sends them. */
+export interface SignedReceiver {
+  readonly endpoint: HookEndpoint;
+  /** The name of the secret with which the body is signed (HMAC-SHA256). */
+  readonly secret: string;
+  /** The headers of a request. @param signature hexadecimal */
+  readonly headers: (signature: string) => Readonly<Record<string, string>>;
+}
 
 /** The object's database, which counts the rows that the platform bills. */
 interface CountedSql extends Sql {

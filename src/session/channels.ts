@@ -74,7 +74,7 @@ export interface SubscriptionPart {
   /** The same when it has ended, or never began. */
   entryOfEnd?(subscription: Subscription, options: ChannelOptions): RelayEntry | undefined;
   /** Whether the object of a channel has to know at once that a gateway has no subscriber any more. */
-  awaitsEnd?(options: ChannelOptions): boolean;
+  awaitsEnd?(options: ChannelOptions, channel: string): boolean;
   /** On a gateway, carries out an operation that isn't simply passed on. @returns whether it does */
   request?(
     channel: string,

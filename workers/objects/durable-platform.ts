@@ -17,7 +17,7 @@ import { descriptorsOf } from "../platform/descriptors.ts";
 import { makeCall } from "./durable-calls.ts";
 import type { Env } from "../platform/env.ts";
 import { sendEvents } from "../platform/event-target.ts";
-import { isSigned } from "../platform/named-signatures.ts";
+import { isSigned, namedSigner } from "../platform/named-signatures.ts";
 import { inTime, parseCallFailure } from "../platform/object-call.ts";
 import { ObjectSql } from "../platform/object-sql.ts";
 import { noteRefusal } from "../platform/refusal-log.ts";
@@ -130,10 +130,12 @@ export class DurablePlatform implements Platform {
     }
   }
 
-  sendEvents(body: string, done: (isTaken: boolean) => void): void {
-    const { config, hookSigner } = this.#configured;
-    if (config.events === undefined) done(false);
-    else void passOn(sendEvents(config.events.target, this.#env, hookSigner, body), done);
+  sendEvents(...[body, done, to]: Parameters<Platform["sendEvents"]>): void {
+    const { config, hookSigner, secrets } = this.#configured;
+    const endpoint = to?.endpoint ?? config.events?.target;
+    const signer = to === undefined ? hookSigner : namedSigner(secrets.given, to);
+    if (endpoint === undefined) done(false);
+    else void passOn(sendEvents(endpoint, this.#env, signer, body), done);
   }
 
   newClient(): string {

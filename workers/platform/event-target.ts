@@ -14,7 +14,7 @@ import type { WebhookSigner } from "./webhook-signature.ts";
 export async function sendEvents(
   target: Target["endpoint"],
   env: object,
-  signer: WebhookSigner,
+  signer: Pick<WebhookSigner, "headers">,
   body: string,
 ): Promise<boolean> {
   // Ended with the answer: a signal with a time of its own would keep the object awake for that time.
@@ -34,7 +34,7 @@ export async function sendEvents(
 async function send(
   target: Target["endpoint"],
   env: object,
-  signer: WebhookSigner,
+  signer: Pick<WebhookSigner, "headers">,
   body: string,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -54,9 +54,9 @@ async function send(
   }
 }
 
-/** Signs the request as those of hooks (rule Q8). A redirect isn't followed: targets come from the configuration only. */
+/** Signs the request. A redirect isn't followed: targets come from the configuration only. */
 async function request(
-  signer: WebhookSigner,
+  signer: Pick<WebhookSigner, "headers">,
   body: string,
   signal: AbortSignal,
 ): Promise<RequestInit> {

@@ -1,4 +1,7 @@
 import { previousName, type Secrets } from "../../src/access/secrets.ts";
+import type { SignedReceiver } from "../../src/object/platform.ts";
+import { hexadecimal } from "./digest.ts";
+import type { WebhookSigner } from "./webhook-signature.ts";
 import { hexadecimalBytes } from "../../src/protocol/bytes.ts";
 
 /**
@@ -24,6 +27,21 @@ export async function isSigned(
   return false;
 }
 
+/** Signs requests to a receiver with its secret. */
+export function namedSigner(
+  secrets: Secrets,
+  { secret, headers }: Pick<SignedReceiver, "secret" | "headers">,
+): Pick<WebhookSigner, "headers"> {
+  return {
+    headers: async (_id, body) => {
+      const key = await keyOf(secrets, secret);
+      if (key === undefined) throw new Error("a secret is missing");
+      const signature = await crypto.subtle.sign("HMAC", key, new TextEncoder().encode(body));
+      return headers(hexadecimal(new Uint8Array(signature)));
+    },
+  };
+}
+
 /** The key of a secret, imported once for each configuration; undefined if there is no such secret. */
 function keyOf(secrets: Secrets, name: string): Promise<CryptoKey> | undefined {
   const value = secrets[name] ?? "";
@@ -33,7 +51,7 @@ function keyOf(secrets: Secrets, name: string): Promise<CryptoKey> | undefined {
   const bytes = new TextEncoder().encode(value);
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const key =
-    known.get(name) ?? crypto.subtle.importKey("raw", bytes, algorithm, false, ["verify"]);
+    known.get(name) ?? crypto.subtle.importKey("raw", bytes, algorithm, false, ["sign", "verify"]);
   known.set(name, key);
   return key;
 }

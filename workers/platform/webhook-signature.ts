@@ -20,7 +20,11 @@ export class WebhookSigner {
    * @param id    new for each request
    * @param nowMs the time of the request, ms since 1970
    */
-  async headers(id: string, body: string, nowMs: number): Promise<Record<string, string>> {
+  async headers(
+    id: string,
+    body: string,
+    nowMs: number,
+  ): Promise<Readonly<Record<string, string>>> {
     this.#keys ??= Promise.all(this.#secrets.map(importSecret));
     const timestamp = String(Math.floor(nowMs / 1_000));
     const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);

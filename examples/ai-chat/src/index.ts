@@ -3,7 +3,7 @@ import { defineConfig, dormouse, type RealtimeBindings } from "dormouse-realtime
 import { takeChatRequest, type Turn, withEnv } from "dormouse-realtime/ai";
 import { GenerationObject } from "dormouse-realtime/ai/object";
 import { Hono } from "hono";
-import { model, tools } from "./model";
+import { model, toolApproval, tools } from "./model";
 
 export {
   BackendEntrypoint,
@@ -46,8 +46,10 @@ export class Generations extends GenerationObject<Bindings, UIMessage[]> {
   protected override async generate(messages: UIMessage[], { signal }: Turn) {
     const result = streamText({
       model: model(messages),
-      messages: await convertToModelMessages(messages),
+      // Somebody may write on, and leave a question of a tool open.
+      messages: await convertToModelMessages(messages, { ignoreIncompleteToolCalls: true }),
       tools,
+      toolApproval,
       stopWhen: isStepCount(3),
       abortSignal: signal,
     });

@@ -1,5 +1,5 @@
 import type { EventsConfig, EventType } from "./config.ts";
-import type { AcceptedEntry } from "../../channel/channel-setup.ts";
+import type { AcceptedEntry } from "../../channel/channel-part.ts";
 import { utf8Fits } from "../../protocol/bytes.ts";
 import type { JsonText } from "../../protocol/json/text.ts";
 import { base64, type Payload, payloadLength, payloadText } from "../../protocol/payload.ts";

@@ -10,6 +10,10 @@ import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
  */
 export class OutboxTable {
   readonly #sql: Sql;
+  readonly #statements: ReturnType<typeof statementsOf>;
+  /** The names of both tables. */
+  readonly #outbox: string;
+  readonly #event: string;
   #size: number;
   #first = 0;
   #exists = false;
@@ -19,10 +23,16 @@ export class OutboxTable {
   #bytes = 0;
   #bytesGone = 0;
 
-  /** @param size of the ring, from now on */
-  constructor(sql: Sql, size: number) {
+  /**
+   * @param size   of the ring, from now on
+   * @param prefix of the tables' names: an object may have several outboxes
+   */
+  constructor(sql: Sql, size: number, prefix = "") {
     this.#sql = sql;
     this.#size = size;
+    this.#outbox = `${prefix}outbox`;
+    this.#event = `${prefix}event`;
+    this.#statements = statementsOf(prefix);
   }
 
   get exists(): boolean {
@@ -45,7 +55,7 @@ export class OutboxTable {
     const goneMin = this.#bytes + bytes - eventLimits.eventsBytesMax;
     if (this.#bytesGone >= goneMin) return oldest;
     for (const { low, high } of slotRuns(oldest, last, this.#size)) {
-      const [row] = this.#sql.rows(statements.enough, low, high, goneMin);
+      const [row] = this.#sql.rows(this.#statements.enough, low, high, goneMin);
       if (row === undefined) continue;
       this.#bytesGone = Number(row["before"]);
       return Number(row["number"]);
@@ -61,12 +71,12 @@ export class OutboxTable {
    */
   load(): StoredOutbox | number | undefined {
     const sql = this.#sql;
-    if (!hasTable(sql, "outbox")) return undefined;
-    const [row] = sql.rows("SELECT size, first, delivered, failures, retry FROM outbox");
+    if (!hasTable(sql, this.#outbox)) return undefined;
+    const [row] = sql.rows(`SELECT size, first, delivered, failures, retry FROM ${this.#outbox}`);
     if (row === undefined) return undefined;
     this.#first = Number(row["first"]);
     if (this.#first === 0) return Number(row["delivered"]);
-    const newest = newestRow(sql, ring, Number(row["size"]));
+    const newest = newestRow(sql, ringOf(this.#event), Number(row["size"]));
     if (newest === undefined) return undefined;
     this.#exists = true;
     const last = Number(newest["number"]);
@@ -87,8 +97,8 @@ export class OutboxTable {
 
   /** Makes both tables, for a first event with this number. */
   create(first: number): void {
-    for (const statement of statements.create) this.#sql.run(statement);
-    this.#sql.run(statements.begin, this.#size, first, first - 1);
+    for (const statement of this.#statements.create) this.#sql.run(statement);
+    this.#sql.run(this.#statements.begin, this.#size, first, first - 1);
     this.#first = first;
     this.#oldest = first;
     this.#exists = true;
@@ -99,8 +109,11 @@ export class OutboxTable {
    * number.
    */
   clear(last: number): void {
-    for (const statement of statements.clear) this.#sql.run(statement);
-    this.#sql.run("UPDATE outbox SET first = 0, delivered = ?, failures = 0, retry = 0", last);
+    for (const statement of this.#statements.clear) this.#sql.run(statement);
+    this.#sql.run(
+      `UPDATE ${this.#outbox} SET first = 0, delivered = ?, failures = 0, retry = 0`,
+      last,
+    );
     this.#exists = false;
     this.#first = 0;
     this.#oldest = 0;
@@ -110,7 +123,7 @@ export class OutboxTable {
 
   /** Deletes what {@link clear} left. */
   drop(): void {
-    this.#sql.run("DROP TABLE outbox");
+    this.#sql.run(`DROP TABLE ${this.#outbox}`);
   }
 
   /** Writes the newest event into its slot, and deletes those before the oldest one that stays: a row written for each. */
@@ -118,20 +131,20 @@ export class OutboxTable {
     const before = this.oldest(number);
     if (oldest > before) {
       for (const { low, high } of slotRuns(before, oldest - 1, this.#size))
-        this.#sql.run("DELETE FROM event WHERE slot BETWEEN ? AND ?", low, high);
+        this.#sql.run(`DELETE FROM ${this.#event} WHERE slot BETWEEN ? AND ?`, low, high);
       this.#oldest = oldest;
     }
     const marked = marks.size === 0 ? null : JSON.stringify([...marks]);
     const slot = number % this.#size;
     const row = [slot, number, timeMs, delivered, marked, this.#bytes, type, body];
-    this.#sql.run(statements.upsert, ...row);
+    this.#sql.run(this.#statements.upsert, ...row);
     this.#bytes += bytes;
   }
 
   /** Stores how far the target is in the row of `outbox`: one row written. */
   storeProgress({ delivered, failures, retryAtMs }: Progress): void {
     this.#sql.run(
-      "UPDATE outbox SET delivered = ?, failures = ?, retry = ?",
+      `UPDATE ${this.#outbox} SET delivered = ?, failures = ?, retry = ?`,
       delivered,
       failures,
       retryAtMs,
@@ -143,7 +156,7 @@ export class OutboxTable {
     for (let from = first; from <= last; from += measuredAtOnce) {
       const to = Math.min(last, from + measuredAtOnce - 1);
       for (const { low, high } of slotRuns(from, to, this.#size)) {
-        for (const row of this.#sql.rows(statements.sizes, low, high, from, to)) {
+        for (const row of this.#sql.rows(this.#statements.sizes, low, high, from, to)) {
           yield {
             number: Number(row["number"]),
             timeMs: Number(row["time"]),
@@ -157,7 +170,7 @@ export class OutboxTable {
   /** Reads the events with these numbers, oldest first. @param types absent for all */
   read(first: number, last: number, types?: readonly EventType[]): readonly StoredEvent[] {
     const wanted = types === undefined ? "" : `AND type IN (${types.map(() => "?").join(",")})`;
-    const query = `SELECT number, time, body FROM event
+    const query = `SELECT number, time, body FROM ${this.#event}
       WHERE slot BETWEEN ? AND ? AND number BETWEEN ? AND ? ${wanted} ORDER BY slot`;
     return slotRuns(first, last, this.#size)
       .flatMap(({ low, high }) => this.#sql.rows(query, low, high, first, last, ...(types ?? [])))
@@ -170,7 +183,7 @@ export class OutboxTable {
 
   /** Reads which event is the oldest one, and the bytes at both ends: 3 rows at most. */
   #measure(last: number, newest: SqlRow): void {
-    const after = "SELECT number, before FROM event WHERE slot > ? ORDER BY slot LIMIT 1";
+    const after = `SELECT number, before FROM ${this.#event} WHERE slot > ? ORDER BY slot LIMIT 1`;
     const sql = this.#sql;
     const oldest = sql.rows(after, last % this.#size)[0] ?? sql.rows(after, -1)[0];
     this.#oldest = Number(oldest?.["number"]);
@@ -183,16 +196,17 @@ export class OutboxTable {
   #resize(last: number): void {
     const size = this.#size;
     this.#sql.transaction(() => {
-      this.#sql.run("ALTER TABLE event RENAME TO event_before");
-      this.#sql.run(`CREATE TABLE event (${eventColumns})`);
+      const event = this.#event;
+      this.#sql.run(`ALTER TABLE ${event} RENAME TO ${event}_before`);
+      this.#sql.run(`CREATE TABLE ${event} (${eventColumns})`);
       this.#sql.run(
-        `INSERT INTO event SELECT number % ?, number, time, delivered, marks, before, type, body FROM event_before
+        `INSERT INTO ${event} SELECT number % ?, number, time, delivered, marks, before, type, body FROM ${event}_before
           WHERE number > ?`,
         size,
         last - size,
       );
-      this.#sql.run("DROP TABLE event_before");
-      this.#sql.run("UPDATE outbox SET size = ?", size);
+      this.#sql.run(`DROP TABLE ${event}_before`);
+      this.#sql.run(`UPDATE ${this.#outbox} SET size = ?`, size);
     });
   }
 }
@@ -226,7 +240,7 @@ export interface StoredEvent {
 interface AppendedEvent extends StoredEvent {
   readonly delivered: number;
   readonly marks: ReadonlyMap<string, string>;
-  readonly type: EventType;
+  readonly type: string;
   /** The bytes of the body. */
   readonly bytes: number;
   /** The number of the oldest event that stays with it. */
@@ -244,33 +258,37 @@ function parseMarks(text: string): readonly (readonly [string, string])[] {
   return marks;
 }
 
-const ring: Ring = {
-  table: "event",
-  number: "number",
-  columns: "number, time, delivered, marks, before",
-};
+function ringOf(table: string): Ring {
+  return { table, number: "number", columns: "number, time, delivered, marks, before" };
+}
 
 const eventColumns = `
   slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL, delivered INTEGER NOT NULL, marks TEXT,
   before INTEGER NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL`;
 
-/** `body` is the last column, because SQLite reads a row up to the last column that a query needs. */
-const statements = {
-  create: [
-    `CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL,
+/**
+ * The statements on tables with that prefix. `body` is the last column, because SQLite reads a row up to the last column
+ * that a query needs.
+ */
+function statementsOf(prefix: string) {
+  const [outbox, event] = [`${prefix}outbox`, `${prefix}event`];
+  return {
+    create: [
+      `CREATE TABLE IF NOT EXISTS ${outbox} (id INTEGER PRIMARY KEY CHECK (id = 1), layout INTEGER NOT NULL,
       size INTEGER NOT NULL, first INTEGER NOT NULL, delivered INTEGER NOT NULL, failures INTEGER NOT NULL, retry INTEGER NOT NULL)`,
-    `CREATE TABLE event (${eventColumns})`,
-  ],
-  begin: "INSERT OR REPLACE INTO outbox VALUES (1, 1, ?, ?, ?, 0, 0)",
-  clear: ["DROP TABLE event", "DROP TABLE IF EXISTS told"],
-  upsert: `INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
+      `CREATE TABLE ${event} (${eventColumns})`,
+    ],
+    begin: `INSERT OR REPLACE INTO ${outbox} VALUES (1, 1, ?, ?, ?, 0, 0)`,
+    clear: [`DROP TABLE ${event}`, `DROP TABLE IF EXISTS ${prefix}told`],
+    upsert: `INSERT INTO ${event} VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (slot) DO UPDATE SET
     number = excluded.number, time = excluded.time, delivered = excluded.delivered, marks = excluded.marks,
     before = excluded.before, type = excluded.type, body = excluded.body`,
-  /** The oldest event with at least so many bytes before it. */
-  enough: `SELECT number, before FROM event WHERE slot BETWEEN ? AND ? AND before >= ? ORDER BY slot LIMIT 1`,
-  sizes: `SELECT number, time, octet_length(body) AS bytes FROM event
+    /** The oldest event with at least so many bytes before it. */
+    enough: `SELECT number, before FROM ${event} WHERE slot BETWEEN ? AND ? AND before >= ? ORDER BY slot LIMIT 1`,
+    sizes: `SELECT number, time, octet_length(body) AS bytes FROM ${event}
     WHERE slot BETWEEN ? AND ? AND number BETWEEN ? AND ? ORDER BY slot`,
-} as const;
+  };
+}
 
 /** A batch holds at most so many small events, or a handful of large ones. */
 const measuredAtOnce = 256;

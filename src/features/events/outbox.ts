@@ -16,7 +16,8 @@ import { utf8Length } from "../../protocol/bytes.ts";
 export class Outbox {
   /** The object's name in its events, such as `channel/news`. */
   readonly object: string;
-  readonly #config: EventsConfig;
+  readonly #config: OutboxConfig;
+  readonly #form: EventForm;
   readonly #table: OutboxTable;
   readonly #isQueue: boolean;
   /** The number of the newest event, and when it happened. Both are 0 before the first. */
@@ -39,11 +40,12 @@ export class Outbox {
   readonly #commits = new CommitTimes();
 
   /** Also restores an outbox: what the target hasn't been seen to take is sent again. */
-  constructor({ sql, object, config }: OutboxSetup) {
+  constructor({ sql, object, config, form = ownForm(object), prefix }: OutboxSetup) {
     this.object = object;
     this.#config = config;
+    this.#form = form;
     this.#isQueue = config.target.kind === "queue";
-    this.#table = new OutboxTable(sql, config.keepMax);
+    this.#table = new OutboxTable(sql, config.keepMax, prefix);
     const stored = this.#table.load();
     if (stored === undefined) return;
     if (typeof stored === "number") {
@@ -94,11 +96,15 @@ export class Outbox {
 
   /** Adds an event: one row written (rule E1). The owner calls {@link begin} before it ends its own event. */
   append(event: ObjectEvent, nowMs: number): void {
-    if (!this.#table.exists) this.#create(nowMs);
     const dataBytesMax = this.#isQueue
       ? eventLimits.eventsQueueDataBytesMax
       : Number.POSITIVE_INFINITY;
-    const body = encodeEvent(event, dataBytesMax);
+    this.add(event.type, encodeEvent(event, dataBytesMax), nowMs);
+  }
+
+  /** The same for an event in another form. @param body its fields as JSON, without the braces */
+  add(type: string, body: string, nowMs: number): void {
+    if (!this.#table.exists) this.#create(nowMs);
     const bytes = utf8Length(body);
     const oldest = this.#table.oldestWith(bytes, this.#last);
     this.beforeDeletion?.(oldest);
@@ -111,7 +117,7 @@ export class Outbox {
       timeMs: this.#lastMs,
       delivered: this.#delivered,
       marks: this.#marks,
-      type: event.type,
+      type,
       body,
       bytes,
       oldest,
@@ -148,7 +154,7 @@ export class Outbox {
     const texts = this.#texts(page, this.#committedAt);
     if (page.first > this.#delivered + 1)
       texts.unshift(this.#gap(this.#delivered + 1, page.first - 1, nowMs));
-    const batch = { last: page.last, body: `{"events":[${texts.join(",")}]}` };
+    const batch = { last: page.last, body: this.#form.body(texts, page.firstMs) };
     this.#inFlight = batch;
     return batch;
   }
@@ -280,17 +286,19 @@ export class Outbox {
     const { keepMs } = this.#config;
     const eachBytes = this.object.length * 3 + commonBytes;
     let first = Math.max(from, this.#table.oldest(this.#last));
+    let firstMs = nowMs;
     let bytes = 0;
     for (const { number, timeMs, bytes: bodyBytes } of this.#table.sizes(first, last)) {
       if (timeMs < nowMs - keepMs) {
         first = number + 1;
         continue;
       }
+      if (number === first) firstMs = timeMs;
       bytes += bodyBytes + eachBytes;
       const isFull = bytes > bytesMax || number - first >= countMax;
-      if (number > first && isFull) return { first, last: number - 1 };
+      if (number > first && isFull) return { first, last: number - 1, firstMs };
     }
-    return { first, last };
+    return { first, last, firstMs };
   }
 
   /** The time between the answer to a batch and the next batch, ms. */
@@ -307,11 +315,11 @@ export class Outbox {
   }
 
   /** @param more gives further fields of an event as JSON, each with a comma behind it */
-  #texts({ first, last }: EventRange, more = noFields): string[] {
+  #texts({ first, last }: Pick<EventRange, "first" | "last">, more = noFields): string[] {
     if (first > last) return [];
     return this.#table.read(first, last).map(({ number, timeMs, body }) => {
       const isFirst = number === this.#table.first ? `"first":true,` : "";
-      return `${this.#head(number, timeMs)}${isFirst}${more(number, body)}${body}}`;
+      return `${this.#form.head(number, timeMs)}${isFirst}${more(number, body)}${body}}`;
     });
   }
 
@@ -325,19 +333,44 @@ export class Outbox {
 
   /** The event in place of deleted ones. It has the last of their numbers, so that receivers drop its repetition, too. */
   #gap(from: number, to: number, nowMs: number): string {
-    return `${this.#head(to, nowMs)}"type":"gap","from":${from},"to":${to}}`;
+    const { head, gap } = this.#form;
+    return `${head(to, nowMs)}${gap},"from":${from},"to":${to}}`;
   }
+}
 
-  #head(number: number, timeMs: number): string {
-    return `{"object":${JSON.stringify(this.object)},"number":${number},"time":${timeMs},`;
-  }
+/** How events are written for their receiver. */
+export interface EventForm {
+  /** How an event begins: the brace, and fields that each have a comma behind them. */
+  readonly head: (number: number, timeMs: number) => string;
+  /** The field that says of an event that it is in place of deleted ones. */
+  readonly gap: string;
+  /** Writes a batch. @param firstMs when its first event happened, ms since 1970 */
+  readonly body: (events: readonly string[], firstMs: number) => string;
+}
+
+function ownForm(object: string): EventForm {
+  const start = `{"object":${JSON.stringify(object)},`;
+  return {
+    head: (number, timeMs) => `${start}"number":${number},"time":${timeMs},`,
+    gap: '"type":"gap"',
+    body: (events) => `{"events":[${events.join(",")}]}`,
+  };
+}
+
+/** The part of the configuration of events that an outbox needs. */
+export interface OutboxConfig extends Pick<EventsConfig, "batchMax" | "keepMs" | "keepMax"> {
+  readonly target: Pick<EventsConfig["target"], "kind">;
 }
 
 /** The parts of an outbox. */
 export interface OutboxSetup {
   readonly sql: Sql;
   readonly object: string;
-  readonly config: EventsConfig;
+  readonly config: OutboxConfig;
+  /** Absent: the server's own (docs/events.md). */
+  readonly form?: EventForm;
+  /** Of the tables' names; absent for none. */
+  readonly prefix?: string;
 }
 
 /** A batch that is to be sent. */
@@ -359,6 +392,8 @@ interface EventPageBounds {
 interface EventRange {
   readonly first: number;
   readonly last: number;
+  /** When the first one happened, ms since 1970; now if there is none. */
+  readonly firstMs: number;
 }
 
 /** The fields that every event has, without the object's name, and the time of a commit. */

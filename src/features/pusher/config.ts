@@ -1,8 +1,9 @@
 import { type SecretUse, secretPair } from "../../access/secrets.ts";
-import type { Config } from "../../config/config.ts";
-import { readOptions } from "../../config/fields.ts";
+import type { Config, HookEndpoint } from "../../config/config.ts";
+import { readOptions, readText, readTexts } from "../../config/fields.ts";
 import type { Options, Values } from "../../config/option.ts";
 import type { Section } from "../../config/section.ts";
+import { parseEndpoint, type Target, urlMeaning } from "../../config/targets.ts";
 import { pusherLimits } from "./limits.ts";
 
 declare module "../../config/config.ts" {
@@ -14,6 +15,24 @@ declare module "../../config/config.ts" {
 
 /** One of `pusher.apps`. */
 export type PusherApp = Values<typeof appOptions>;
+
+/** Each of `pusher.apps[].webhooks`. @public */
+export const webhookOptions = {
+  /**
+   * Where the events are posted: `https://…` (`http://` for localhost, or with `insecure_endpoints`), or `service:BINDING`
+   * with or without `#ENTRYPOINT`.
+   *
+   * @default required
+   */
+  url: { is: "text", as: "endpoint", read: readUrl },
+  /**
+   * What is told: `channel_occupied` with `channel_vacated`, `member_added` with `member_removed`, `client_event`,
+   * `cache_miss` and `subscription_count`.
+   *
+   * @default required
+   */
+  event_types: { is: "texts", read: readEventTypes },
+} as const satisfies Options;
 
 /** Each of `pusher.apps`. @public */
 export const appOptions = {
@@ -47,6 +66,15 @@ export const appOptions = {
   namespace: { is: "text" },
   /** Clients may send events of their own on private and presence channels. */
   enable_client_messages: { is: "boolean" },
+  /**
+   * Clients on public and private channels are told how many subscriptions a channel has, when that changes. It costs a row
+   * for each change of a gateway's number.
+   */
+  enable_subscription_count: { is: "boolean" },
+  /** A client that hasn't signed a user in 30 s after it has connected is closed with 4009. */
+  require_signin: { is: "boolean" },
+  /** Backends that are told what happens on the application's channels, signed as Pusher signs. */
+  webhooks: { is: "sections", of: webhookOptions, read: readWebhooks },
 } as const satisfies Options;
 
 /** `pusher.*` */
@@ -54,6 +82,58 @@ export const pusherOptions = {
   /** The applications. */
   apps: { is: "sections", of: appOptions },
 } as const satisfies Options;
+
+/** The events of webhooks. */
+export type WebhookType = (typeof webhookTypes)[number];
+
+/** One of an application's webhooks. */
+export type Webhook = Values<typeof webhookOptions>;
+
+const webhookTypes = [
+  "channel_occupied",
+  "channel_vacated",
+  "member_added",
+  "member_removed",
+  "client_event",
+  "cache_miss",
+  "subscription_count",
+] as const;
+
+/** Types of which one undoes the other: a receiver that is told of one of them alone can't know what holds. */
+const pairs = [
+  ["channel_occupied", "channel_vacated"],
+  ["member_added", "member_removed"],
+] as const;
+
+/** An invalid URL isn't quoted, because it may contain a password by mistake. */
+function readUrl(section: Section, name: string): HookEndpoint {
+  const text = readText(section, name);
+  const endpoint = parseEndpoint(text, section.plainHttp);
+  if (endpoint === undefined && text !== "")
+    section.problem(name, `is neither "service:BINDING" nor ${urlMeaning(section.plainHttp)}`);
+  return endpoint ?? { kind: "url", url: text };
+}
+
+function readEventTypes(section: Section, name: string): ReadonlySet<WebhookType> {
+  const shape = new RegExp(`^(?:${webhookTypes.join("|")})$`);
+  const given = readTexts(section, name, { shape, meaning: `one of ${webhookTypes.join(", ")}` });
+  const types = new Set(given.flatMap((one) => webhookTypes.find((type) => type === one) ?? []));
+  for (const [one, other] of pairs) {
+    if (types.has(one) === types.has(other)) continue;
+    const [has, lacks] = types.has(one) ? [one, other] : [other, one];
+    section.problem(name, `has "${has}" without "${lacks}": the two belong together`);
+  }
+  return types;
+}
+
+function readWebhooks(section: Section, name: string): readonly Webhook[] {
+  return section.sections(name, "", pusherLimits.webhooksMax).map((one) => {
+    const webhook = readOptions(one, webhookOptions);
+    for (const needed of ["url", "event_types"]) one.demand(needed);
+    one.refuseOthers({});
+    return webhook;
+  });
+}
 
 /** Reads `pusher`, Dormouse's own. @returns nothing if there are no applications */
 export function readPusher(root: Section): Pick<Config, "pusher"> {
@@ -95,6 +175,24 @@ export function checkPusher({ pusher, channel }: Config, root: Section): void {
 /** The application of that ID; undefined if the configuration hasn't one. */
 export function appOf({ pusher }: Config, id: string | undefined): PusherApp | undefined {
   return pusher?.apps.find((app) => app.id === id);
+}
+
+/** The application of a kind of clients. */
+export function appOfKind(config: Config, kind: string | undefined): PusherApp | undefined {
+  return appOf(config, kind?.replace(offsetsEnd, ""));
+}
+
+/** What the keys of clients end with that are sent offsets (rule PU17), and their kind: the ID of the application before. */
+export const offsetsEnd = "+offsets";
+
+/** The places to which webhooks are sent. */
+export function webhookTargets({ pusher }: Config): readonly Target[] {
+  return (pusher?.apps ?? []).flatMap(({ webhooks }, index) =>
+    webhooks.map(({ endpoint }, at) => ({
+      key: `pusher.apps[${index}].webhooks[${at}].url`,
+      endpoint,
+    })),
+  );
 }
 
 /** The secrets of the applications. */

@@ -1,6 +1,18 @@
-import type { SubscriptionOverride, SubscriptionVerdict } from "../../access/claims.ts";
+import type {
+  ConnectionClaims,
+  SubscriptionOverride,
+  SubscriptionVerdict,
+} from "../../access/claims.ts";
 import type { Config } from "../../config/config.ts";
-import { errorFrame, pingFrame, pongFrame, PusherCodec, subscribedFrame } from "./codec.ts";
+import {
+  errorFrame,
+  isCacheMiss,
+  pingFrame,
+  pongFrame,
+  PusherCodec,
+  startOf,
+  subscribedFrame,
+} from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
 import { type DisconnectCode, disconnectCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
@@ -10,7 +22,8 @@ import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/di
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
-import { appOf, type PusherApp } from "./config.ts";
+import type { CatchUp } from "./catch-up.ts";
+import { appOfKind, offsetsEnd, type PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 import type { MemberLists } from "./member-lists.ts";
 import { infoOf, memberInfo, presenceData } from "./presence-member.ts";
@@ -31,18 +44,19 @@ export class PusherDialect implements Dialect {
   codecOf(kind: string): PusherCodec {
     const { config } = this.#setup;
     // A session whose application the configuration has no more ends with its next command.
-    const app = appOf(config, kind) ?? { ...noApp, id: kind };
-    const codec = this.#codecs.get(kind) ?? new PusherCodec(app, config.channel);
+    const app = appOfKind(config, kind) ?? { ...noApp, id: kind };
+    const codec =
+      this.#codecs.get(kind) ?? new PusherCodec(app, config.channel, kind.endsWith(offsetsEnd));
     this.#codecs.set(kind, codec);
     return codec;
   }
 
   verify(session: DialectSession, command: Command, done: (verified: Verdicts) => void): void {
-    const app = appOf(this.#setup.config, session.identity.dialect);
+    const app = appOfKind(this.#setup.config, session.identity.dialect);
     switch (command.method) {
       case "connect":
         if (app === undefined) done({ connection: unknownApp });
-        else done({ connection: { outcome: "verified", claims: anonymous } });
+        else done({ connection: { outcome: "verified", claims: claimsOf(session, app) } });
         return;
       case "subscribe": {
         const { channel, token } = command.request;
@@ -77,11 +91,21 @@ export class PusherDialect implements Dialect {
   }
 
   sendsLater(session: DialectSession, subscription: Subscription, reply: Message): boolean {
-    const { config, members } = this.#setup;
-    const app = appOf(config, session.identity.dialect);
+    const { config, members, catchUp } = this.#setup;
+    const app = appOfKind(config, session.identity.dialect);
     const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
-    if (kindOf(name)?.access !== "presence") return false;
+    const kind = kindOf(name);
+    const isTold = app?.webhooks.some(({ eventTypes }) => eventTypes.has("cache_miss"));
+    if (isTold === true && kind?.cache === true && isCacheMiss(reply))
+      this.#setup.missed(subscription.channel);
+    const from = sendsOffsets(session) ? startOf(reply) : undefined;
+    if (kind?.access !== "presence" && from === undefined) return false;
     subscription.pause();
+    if (kind?.access !== "presence") {
+      session.send(reply);
+      if (from !== undefined) catchUp.awaitSince(session, subscription, from);
+      return true;
+    }
     members.listFor(session, subscription, (list) => {
       const { channels } = session.context;
       // It may have ended meanwhile.
@@ -91,7 +115,8 @@ export class PusherDialect implements Dialect {
       subscription.renew({ ...subscription.granted, hearsJoinLeave: true }, session.identity);
       const [, ...rest] = String(reply).split("\n");
       session.send([subscribedFrame(name, presenceData(list)), ...rest].join("\n"));
-      subscription.resume();
+      if (from === undefined) subscription.resume();
+      else catchUp.awaitSince(session, subscription, from);
     });
     return true;
   }
@@ -113,7 +138,11 @@ export class PusherDialect implements Dialect {
       done(invalid("no channel has this name"));
       return;
     }
-    const override = kind.cache ? { ...quiet, forceRecovery: true } : quiet;
+    const override = {
+      ...quiet,
+      ...(kind.cache && { forceRecovery: true }),
+      ...(sendsOffsets(session) && { forcePositioning: true }),
+    };
     const granted = (info?: JsonText): SubscriptionVerdict => {
       const terms = kind.access === "presence" ? { ...override, ...asMember } : override;
       const claims = { user: session.user, channel, client: "", expireAtSeconds: 0 };
@@ -175,6 +204,9 @@ function ownCode(code: number): number {
     case disconnectCodes.messageSizeLimit.code:
     case disconnectCodes.internalServerError.code:
       return 4100;
+    // The time for the sign-in is over.
+    case disconnectCodes.connectionExpired.code:
+      return 4009;
     case disconnectCodes.noPong.code:
       return 4201;
     case disconnectCodes.stale.code:
@@ -193,6 +225,9 @@ interface DialectSetup {
   readonly config: Config;
   readonly verifier: Pick<Verifier, "signed">;
   readonly members: MemberLists;
+  readonly catchUp: CatchUp;
+  /** Tells a cache channel's object that a subscriber has missed an event there. */
+  readonly missed: (channel: string) => void;
 }
 
 /** The member that a client is on a presence channel: the one of the token, or the user who has signed in. */
@@ -201,7 +236,19 @@ function memberOf(session: DialectSession, data: string | undefined): JsonText |
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
 }
 
-/** The claims of a client that has not signed in. */
+/** Whether the client is sent the offset of each event. */
+function sendsOffsets({ identity }: DialectSession): boolean {
+  return identity.dialect?.endsWith(offsetsEnd) === true;
+}
+
+/** The claims of a client that has just connected: where it has to sign in they end. */
+function claimsOf({ identity }: DialectSession, { requireSignin }: PusherApp): ConnectionClaims {
+  if (!requireSignin) return anonymous;
+  const openedAtSeconds = Math.ceil(identity.openedAtMs / 1_000);
+  return { ...anonymous, expireAtSeconds: openedAtSeconds + pusherLimits.signinSeconds };
+}
+
+/** The claims of a client that has not signed in, and need not. */
 export const anonymous = { user: "", expireAtSeconds: 0 };
 
 /** Members are listed, and announced; a new one gets the others' changes once it has the list. */
@@ -228,4 +275,7 @@ const noApp: PusherApp = {
   secret: "",
   namespace: "",
   enableClientMessages: false,
+  enableSubscriptionCount: false,
+  requireSignin: false,
+  webhooks: [],
 };

@@ -1,23 +1,65 @@
+import type { Config } from "../../config/config.ts";
 import { limits } from "../../limits.ts";
 import { answerOf } from "../../object/object-call.ts";
 import { parseGatewayName } from "../../contract/object-names.ts";
 import type { ObjectPart, PartedGateway } from "../../object/part.ts";
+import { eventLimits } from "../events/limits.ts";
 import type { Feature } from "../feature.ts";
+import { channelOf, kindOf, nameOf } from "./channel-names.ts";
+import { CatchUp } from "./catch-up.ts";
 import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
 import { MemberLists } from "./member-lists.ts";
 import { dialectName } from "./names.ts";
+import { AppChannel, countsSubscriptions } from "./channel/app-channel.ts";
+import { ChannelDriver } from "./channel/channel-driver.ts";
+import { SubscriptionCounter } from "./channel/subscription-counter.ts";
+import { appsOf, WebhookOutbox, webhooksOf } from "./channel/webhook-outbox.ts";
 
 /** Applications whose clients speak the Pusher protocol, on gateways of their own. */
 export const pusher = {
+  ofObject: ({ config, knownChannel }) =>
+    knownChannel !== undefined && isChecked(config, knownChannel)
+      ? { ofChannel: () => ({ followersCheckMs: eventLimits.eventsFollowersCheckMs }) }
+      : undefined,
+  ofChannel: (channel, { sql }, config) => {
+    const apps = appsOf(config, channel.name);
+    const [app] = apps;
+    if (app === undefined) return [];
+    const webhooks = webhooksOf(apps).map(
+      (one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`),
+    );
+    const isCounted = countsSubscriptions(config, channel.name);
+    return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks, isCounted)];
+  },
+  ofChannelObject: (object) => {
+    const kept = object.channel.parts.find((part) => part instanceof AppChannel);
+    return kept === undefined ? [] : [new ChannelDriver(object, kept)];
+  },
   ofGateway: (gateway) => {
     const { config, platform } = gateway;
     if (config.pusher === undefined) return [];
     const address = parseGatewayName(platform.name);
     const isOwn = address.kind === "pool" && address.dialect === dialectName;
-    return isOwn ? [pusherPart(gateway)] : [];
+    const awaitsEnd = (_: object, channel: string): boolean => isChecked(config, channel);
+    const isCounting = config.pusher.apps.some((app) => app.enableSubscriptionCount);
+    return [
+      { awaitsEnd },
+      ...(isCounting ? [new SubscriptionCounter(gateway)] : []),
+      ...(isOwn ? [pusherPart(gateway)] : []),
+    ];
   },
 } as const satisfies Feature;
+
+/** Whether it matters when a gateway has no subscriber of a channel any more. */
+function isChecked(config: Config, channel: string): boolean {
+  const apps = appsOf(config, channel);
+  const [app] = apps;
+  if (app === undefined) return false;
+  const name = nameOf(channel, channelOf("", app, config.channel));
+  const isTold = webhooksOf(apps).some(({ webhook }) => webhook.eventTypes.has("channel_vacated"));
+  return isTold || kindOf(name)?.access === "presence" || countsSubscriptions(config, channel);
+}
 
 function pusherPart(object: PartedGateway): ObjectPart {
   const { config, platform, called, endEvent } = object;
@@ -36,13 +78,31 @@ function pusherPart(object: PartedGateway): ObjectPart {
     },
     isFollowed: (channel) => object.gateway.follower(channel) !== undefined,
   });
+  const catchUp = new CatchUp(config);
+  const missed = (channel: string): void =>
+    object.gateway.ask(channel, { method: "cacheMissed" }, () => undefined, true);
   return {
     ofSessions: {
-      // Clients ping when they have heard nothing for so long.
-      config: { ...config, client: { ...config.client, pingIntervalMs: activityMs } },
-      dialect: new PusherDialect({ config, verifier, members }),
-      clientMethods: pusherMethods(config, verifier),
+      config: ofClients(config),
+      dialect: new PusherDialect({ config, verifier, members, catchUp, missed }),
+      clientMethods: pusherMethods(config, verifier, catchUp),
     },
     ofGateway: { joins: (channel, send) => members.follow(channel, send) },
+  };
+}
+
+/** The configuration of the clients' sessions. */
+function ofClients(config: Config): Config {
+  const { refresh: _, ...hooks } = config.hooks;
+  return {
+    ...config,
+    // A sign-in can't be extended, and where it is required the client has had its time.
+    hooks,
+    client: {
+      ...config.client,
+      expiredCloseDelayMs: 0,
+      // Clients ping when they have heard nothing for so long.
+      pingIntervalMs: activityMs,
+    },
   };
 }

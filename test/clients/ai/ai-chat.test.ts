@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { simulateReadableStream, type UIMessage } from "ai";
+import { isToolUIPart, simulateReadableStream, type UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type ChatBackend,
@@ -12,6 +12,7 @@ import {
 import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
 import { codeBlocksOf, codeFolder, configOf } from "../../support/documented-code.ts";
 import { GatedModel, reasoning, text } from "./gated-model.ts";
+import { mortal } from "./mortal-backend.ts";
 import { writePythonRoute } from "./python-route.ts";
 import { Tab, type TabOptions } from "./test-chat.ts";
 
@@ -52,26 +53,18 @@ const route: typeof fetch = async (_address, init) => {
   return new Response(null, { status: 202 });
 };
 
-/** A producer. @returns what kills it: nothing that it sends arrives any more */
-function produce(channel: string, messageId: string): () => void {
-  let isDead = false;
-  const never = new Promise<never>(() => undefined);
-  const whileAlive: ChatBackend = {
-    map_publish: (params) => (isDead ? never : backend.map_publish(params)),
-    map_append: (params) => (isDead ? never : backend.map_append(params)),
-    map_read_state: (params) => (isDead ? never : backend.map_read_state(params)),
-    map_remove: (params) => (isDead ? never : backend.map_remove(params)),
-  };
-  const answered = streamToChannel(whileAlive, channel, ({ signal }) => model.answer(signal), {
+/** Begins to write an answer. {@link kill} kills the producer. */
+function produce(channel: string, messageId: string): void {
+  const life = mortal(backend);
+  const answered = streamToChannel(life.from, channel, ({ signal }) => model.answer(signal), {
     messageId,
     periodMs: 20,
   });
   producers.push(answered);
   kill = () => {
-    isDead = true;
+    life.kill();
     producers = producers.filter((one) => one !== answered);
   };
-  return kill;
 }
 let kill = (): void => undefined;
 
@@ -290,7 +283,8 @@ describe("stopping an answer", () => {
     await other.chat.stop();
     expect(await Promise.all(producers)).toEqual(["stopped"]);
     await expectSame(2, tab, other);
-    expect(tab.chat.messages.at(-1)?.parts.at(-1)).toMatchObject({ state: "output-error" });
+    const called = tab.chat.messages.at(-1)?.parts.find(isToolUIPart);
+    expect(called).toMatchObject({ state: "output-error" });
     // The chat can go on.
     model.open("tool");
     ask(other, "Again?");

@@ -1,4 +1,4 @@
-import { AbstractChat, type ChatState, type ChatStatus, type UIMessage } from "ai";
+import { AbstractChat, type ChatInit, type ChatState, type ChatStatus, type UIMessage } from "ai";
 import { Centrifuge } from "centrifuge";
 import { vi } from "vitest";
 import { DormouseChatTransport } from "../../../package/ai/index.ts";
@@ -26,6 +26,8 @@ export interface TabOptions {
   readonly token: string;
   readonly follows?: boolean;
   readonly silentMs?: number;
+  /** Further options of the chat, given the tab. */
+  readonly init?: (tab: Tab) => Pick<ChatInit<UIMessage>, "onToolCall" | "sendAutomaticallyWhen">;
 }
 
 /** A tab with a chat of the AI SDK, without a browser. */
@@ -35,7 +37,8 @@ export class Tab {
   readonly client: Centrifuge;
   readonly #unfollow: () => void;
 
-  constructor({ chatId, websocketUrl, route, token, follows = true, silentMs }: TabOptions) {
+  constructor(options: TabOptions) {
+    const { chatId, websocketUrl, route, token, follows = true, silentMs } = options;
     this.client = new Centrifuge(websocketUrl, {
       token,
       minReconnectDelay: 50,
@@ -46,15 +49,11 @@ export class Tab {
       fetch: route,
       ...(silentMs !== undefined && { silentMs }),
     });
-    const chat = new PlainChat({ id: chatId, transport: this.transport, state: new PlainState() });
+    const state = new PlainState();
+    const init = options.init?.(this);
+    const chat = new PlainChat({ id: chatId, transport: this.transport, state, ...init });
     this.chat = chat;
-    const followed = () => ({
-      status: chat.status,
-      setMessages: (change: (messages: UIMessage[]) => UIMessage[]) =>
-        void (chat.messages = change(chat.messages)),
-      resumeStream: () => chat.resumeStream(),
-    });
-    this.#unfollow = follows ? this.transport.follow(chatId, followed) : () => undefined;
+    this.#unfollow = follows ? this.transport.follow(chatId, () => chat) : () => undefined;
   }
 
   /** All texts that the chat shows, without reasoning. */

@@ -66,30 +66,47 @@ describe.runIf(chromium !== undefined)("examples/ai-chat in Chromium", () => {
     await tab.until('document.querySelector("form") !== null');
   }
 
-  /** Both tabs are ready with the same messages: so many, with each part once. */
-  async function agree(messages: number, answer = "stronger than it looks."): Promise<string> {
+  /** Both tabs are ready with the same messages: so many. @returns what they show */
+  async function bothShow(messages: number): Promise<string> {
     const isReady = `document.querySelector("[role=status]").textContent === "ready" && document.querySelectorAll("li").length === ${messages}`;
-    await load(second());
     for (const tab of [first(), second()]) await tab.until(isReady);
     await expect.poll(() => shown(first())).toBe(await shown(second()));
-    const text = await shown(first());
-    expect(text.split(answer)).toHaveLength(messages / 2 + 1);
+    return shown(first());
+  }
+
+  /** The same, of which the second has joined just now, with each part of each answer once. */
+  async function agree(messages: number): Promise<string> {
+    await load(second());
+    const text = await bothShow(messages);
+    expect(text.split("stronger than it looks.")).toHaveLength(messages / 2 + 1);
     expect(text.split("output-available")).toHaveLength(messages / 2 + 1);
     expect(text.split("how the weather is just now.")).toHaveLength(messages / 2 + 1);
     return text;
   }
 
-  it.each([
-    ["reasoning", "em"],
-    ["a tool's input", "code"],
-    ["a text", "p"],
-  ])("is whole after a reload in the middle of %s, also in a tab that joins", async (_, part) => {
+  it("is whole after a reload in the middle of reasoning, of a tool's input, of a text, also in a tab that joins", async () => {
     await ask(first());
-    await begins(first(), part);
+    for (const part of ["em", "code", "p"]) {
+      await begins(first(), part);
+      await load(first());
+    }
+    await load(second());
+    await begins(second(), "p");
+    expect(await agree(2)).toContain(question);
+  });
+
+  it("waits for an approval over a reload, has what the page's tool gives, and goes on in both tabs", async () => {
+    await ask(first(), "timeZone and order");
+    await first().sees("approval-requested");
     await load(first());
     await load(second());
-    await begins(second(), part);
-    expect(await agree(2)).toContain(question);
+    await first().sees("Allow", "button");
+    await second().sees("output-available", "code");
+    await second().click("Allow");
+    await first().sees("an ice cream", "p");
+    const text = await bothShow(2);
+    expect(text.split("output-available")).toHaveLength(3);
+    expect(text).not.toContain("Allow");
   });
 
   it("is whole after five seconds in an airplane", async () => {
@@ -128,9 +145,10 @@ describe.runIf(chromium !== undefined)("examples/ai-chat in Chromium", () => {
     expect(text).toContain("You asked: Bob asks.");
   });
 
-  it("is whole after a crash of the server and of the producer", async () => {
+  it("is whole after a kill -9 of the server and of the producer", async () => {
     await ask(first());
     await begins(first(), "p");
+    // It kills workerd, which both are in, by SIGKILL, and starts another one on the same disk.
     await rt.deploy();
     await agree(2);
     expect(first().problems.filter((problem) => problem.includes("exception"))).toEqual([]);

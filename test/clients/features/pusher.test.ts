@@ -4,26 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Inbox } from "../../support/inbox.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { firstGateway } from "../../support/sockets/variant.ts";
+import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
-
-const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
-const secret = "the secret of the shop, which nobody else knows";
-const config = {
-  channel: {
-    namespaces: [
-      {
-        name: "shop",
-        presence: true,
-        history_size: 10,
-        history_ttl: "10m",
-        allow_subscribe_for_client: true,
-        allow_history_for_client: true,
-      },
-    ],
-  },
-  pusher: { apps: [{ ...app, enable_client_messages: true }] },
-};
 
 let server: TestServer;
 let backend: PusherServer;
@@ -33,11 +16,13 @@ const gateway = `pusher~${firstGateway}`;
 
 beforeAll(async () => {
   server = await TestServer.start({
-    config,
-    secrets: { ...testSecrets, PUSHER_SECRET_SHOP: secret },
+    config: shopConfig,
+    secrets: { ...testSecrets, ...shopSecrets },
   });
   const { hostname: host, port } = new URL(server.address);
-  backend = new PusherServer({ appId: app.id, key: app.key, secret, host, port, useTLS: false });
+  const { id: appId, key } = shopApp;
+  const secret = shopSecrets.PUSHER_SECRET_SHOP;
+  backend = new PusherServer({ appId, key, secret, host, port, useTLS: false });
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.disconnect();
@@ -47,7 +32,7 @@ afterAll(() => server.close());
 /** An unmodified client, for which its page's backend signs. @param user who uses it */
 function open(user = "", options: Partial<Options> = {}): PusherClient {
   const { hostname, port } = new URL(server.address);
-  const client = new PusherClient(app.key, {
+  const client = new PusherClient(shopApp.key, {
     cluster: "any",
     wsHost: hostname,
     wsPort: Number(port),
@@ -224,6 +209,9 @@ describe("a cache channel", () => {
     const second = await subscribe(open(), name);
     const [, data] = await second.events.first(([event]) => event === "price");
     expect(data).toEqual({ euros: 3 });
+    const cache: unknown = await get(`/channels/${name}`, { info: "cache" });
+    expect(cache).toMatchObject({ occupied: true, cache: { data: '{"euros":3}' } });
+    expect(cache).toMatchObject({ cache: { ttl: expect.closeTo(300, -3) } });
   });
 });
 

@@ -89,6 +89,7 @@ describe("the chunks of an answer", () => {
   it("of a part that is open end when the answer is over", () => {
     const chunks: Chunk[] = [];
     for (const chunk of [
+      { type: "start", messageId: "m" },
       { type: "reasoning-start", id: "r" },
       { type: "reasoning-end", id: "r" },
       { type: "text-start", id: "t" },
@@ -100,6 +101,10 @@ describe("the chunks of an answer", () => {
     expect(closingChunks(chunks, "stopped")).toEqual([
       { type: "text-end", id: "t" },
       { type: "tool-output-error", toolCallId: "two", errorText: "stopped", dynamic: true },
+      // Else a page would send the error as a tool's result, for the model to go on.
+      { type: "start-step" },
+      { type: "finish-step" },
+      { type: "start", messageId: "m" },
     ]);
   });
 });

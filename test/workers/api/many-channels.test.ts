@@ -4,6 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import { errorCodes } from "../../../src/protocol/codes.ts";
 import { answerOf, postWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
+import { OwnTimers } from "../support/own-timers.ts";
 import { overloadedError, watchedChannels } from "../support/watched-channels.ts";
 
 const tooMany = '{"error":{"code":111,"message":"too many requests"}}';
@@ -37,7 +38,7 @@ async function postTo(
   path: string,
   request: object,
 ): Promise<Answered> {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  const timers = new OwnTimers("Date");
   const begun = Promise.withResolvers<void>();
   let [asked, waiting, mostAtATime] = [0, 0, 0];
   const CHANNELS = watchedChannels(async ({ channel }) => {
@@ -48,14 +49,15 @@ async function postTo(
   });
   const startMs = Date.now();
   const end: { ms?: number } = {};
-  const pending = postWith({ CHANNELS }, path, JSON.stringify(request)).finally(() => {
+  const posted = timers.of(() => postWith({ CHANNELS }, path, JSON.stringify(request)));
+  const pending = posted.finally(() => {
     end.ms = Date.now();
   });
   // Until then the clock stands still: checking the key takes real time.
   await begun.promise;
   while (end.ms === undefined) await vi.advanceTimersByTimeAsync(100);
   const response = await pending;
-  expect(vi.getTimerCount()).toBe(0);
+  expect(timers.waiting).toBe(0);
   return { response, afterMs: end.ms - startMs, asked, mostAtATime };
 }
 

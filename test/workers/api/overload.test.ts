@@ -6,6 +6,7 @@ import { limits } from "../../../src/limits.ts";
 import { answerOf, call, fetchWith, keptData, post, postWith } from "../support/api-request.ts";
 import { HeldTurns } from "../support/held-turns.ts";
 import { newChannel } from "../support/new-channel.ts";
+import { OwnTimers } from "../support/own-timers.ts";
 import { upgrade, TestSocket } from "../support/test-socket.ts";
 import { token } from "../support/sign-token.ts";
 import { overloadedError, watchedChannels } from "../support/watched-channels.ts";
@@ -88,10 +89,10 @@ describe("an object that doesn't answer", () => {
   });
 
   it("[B4] leaves no timer behind when it does answer", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = new OwnTimers();
     const body = JSON.stringify({ channel: newChannel("ring"), data: 1 });
-    expect((await postWith({}, "/api/publish", body)).status).toBe(200);
-    expect(vi.getTimerCount()).toBe(0);
+    expect((await timers.of(() => postWith({}, "/api/publish", body))).status).toBe(200);
+    expect(timers.waiting).toBe(0);
   });
 });
 
@@ -121,7 +122,7 @@ describe("an upgrade to an overloaded object", () => {
   });
 
   it("[B4] that is silent is answered 503 after 10 seconds", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = new OwnTimers();
     const asked = Promise.withResolvers<void>();
     const silent = () => {
       asked.resolve();
@@ -129,7 +130,8 @@ describe("an upgrade to an overloaded object", () => {
     };
     const CHANNELS = new Proxy(env.CHANNELS, { get: () => () => ({ fetch: silent }) });
     let answered = false;
-    const pending = fetchWith({ CHANNELS }, upgradeRequest()).then((response) => {
+    const upgrading = timers.of(() => fetchWith({ CHANNELS }, upgradeRequest()));
+    const pending = upgrading.then((response) => {
       answered = true;
       return response;
     });
@@ -140,7 +142,7 @@ describe("an upgrade to an overloaded object", () => {
     const response = await pending;
     expect(response.status).toBe(503);
     expect(response.headers.get("Retry-After")).toBe("5");
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers.waiting).toBe(0);
   });
 });
 

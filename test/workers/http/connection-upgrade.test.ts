@@ -5,6 +5,7 @@ import { createApp } from "../../../workers/http/app.ts";
 import { fullHeader, handoverHeader, parseHandover } from "../../../src/contract/handover.ts";
 import { address, answerOf, fetchWith } from "../support/api-request.ts";
 import { newChannel } from "../support/new-channel.ts";
+import { OwnTimers } from "../support/own-timers.ts";
 import { testConfig } from "../support/test-config.ts";
 import { secondsFromNow, token } from "../support/sign-token.ts";
 import { overloadedError } from "../support/watched-channels.ts";
@@ -293,7 +294,7 @@ describe("a connection for many channels", () => {
   });
 
   it("[B4] is answered 503 after 10 seconds in all, however many gateways were asked", async () => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    const timers = new OwnTimers("Date");
     const silence = Promise.withResolvers<void>();
     const { upgrade } = edge(async ({ name }) => {
       if (name !== "any/0") {
@@ -304,7 +305,8 @@ describe("a connection for many channels", () => {
       return full();
     });
     let answered = false;
-    const pending = upgrade(path).then((response) => {
+    const asked = timers.of(() => upgrade(path));
+    const pending = asked.then((response) => {
       answered = true;
       return response;
     });
@@ -313,7 +315,7 @@ describe("a connection for many channels", () => {
     expect(answered).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect((await pending).status).toBe(503);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers.waiting).toBe(0);
   });
 });
 

@@ -1,16 +1,11 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
-import { env, exports } from "cloudflare:workers";
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
-import { channelText, requestText } from "../../../src/features/pusher/signed-text.ts";
-import { hexadecimal } from "../../../workers/platform/digest.ts";
+import { channelText } from "../../../src/features/pusher/signed-text.ts";
 import { patience } from "../../support/patience.ts";
-import { address } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
-import { hmac } from "../support/sign-token.ts";
-import { TestSocket } from "../support/test-socket.ts";
+import { app, connect, request, secret, sign } from "./app-client.ts";
 
-const secret = "the secret of the shop, which nobody else knows";
-const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
 configure({
   channel: { namespaces: [{ name: "shop", presence: true }] },
   client: { users: { enabled: true } },
@@ -21,41 +16,7 @@ Object.assign(env, {
   PUSHER_SECRET_OTHER: `${secret} either`,
 });
 
-/** Signs a text as the application's server does. */
-const sign = (text: string, by = secret) => hmac(text, by);
-
-/** A request of the application's server, of which the test may change what it signs. */
-async function request(body: string, changes: Record<string, string> = {}): Promise<Response> {
-  const hash = await crypto.subtle.digest("MD5", new TextEncoder().encode(body));
-  const parameters = {
-    auth_key: app.key,
-    auth_timestamp: String(Math.floor(Date.now() / 1_000)),
-    auth_version: "1.0",
-    body_md5: hexadecimal(new Uint8Array(hash)),
-    ...changes,
-  };
-  const signature = await sign(
-    requestText("POST", "/apps/shop/events", Object.entries(parameters)),
-  );
-  const query = new URLSearchParams({ auth_signature: signature, ...parameters, ...changes });
-  return exports.default.fetch(address(`/apps/shop/events?${query.toString()}`), {
-    method: "POST",
-    body,
-  });
-}
-
 const event = JSON.stringify({ name: "order", channel: "orders", data: "{}" });
-
-/** A client, and its socket_id. */
-async function connect(key = app.key, query = "?protocol=7") {
-  const response = await exports.default.fetch(address(`/app/${key}${query}`), {
-    headers: { Upgrade: "websocket" },
-  });
-  const socket = TestSocket.on(response);
-  const first = await socket.frame();
-  const [, socketId = ""] = /"socket_id\\":\\"([\d.]+)/.exec(first) ?? [];
-  return { socket, first, socketId };
-}
 
 describe("the signed HTTP API", () => {
   it("[PU10] answers a request that is signed in this time with its body", async () => {

@@ -8,6 +8,7 @@ import edge from "../../../workers/edge.ts";
 import { keptData } from "../support/api-request.ts";
 import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
+import { OwnTimers } from "../support/own-timers.ts";
 import { awake, evicted } from "../support/object-state.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
@@ -265,13 +266,13 @@ describe("a message that is refused", () => {
     ["refuses it", () => Promise.reject(new Error("s3cr3t"))],
     ["is silent", () => new Promise(() => {})],
   ])("[M8] is delivered again if that queue %s", async (_, answer) => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const timers = new OwnTimers();
     const { differences, sent } = refusedQueue(answer);
-    const taken = take([message("s3cr3t")], { differences });
+    const taken = timers.of(() => take([message("s3cr3t")], { differences }));
     await vi.waitUntil(() => sent.length === 1, patience);
     await vi.advanceTimersByTimeAsync(queueLimits.deadLetterAnswerMs);
     expect(await taken).toStrictEqual({ done: [], again: [[0, 5]] });
-    expect(vi.getTimerCount()).toBe(0);
+    expect(timers.waiting).toBe(0);
     vi.useRealTimers();
     expect([...lines, ...errors].join()).not.toContain("s3cr3t");
   });

@@ -4,6 +4,7 @@ import { limits } from "../../../src/limits.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
 import { responseFormat } from "../../../src/transport/stream.ts";
 import { ClientStream } from "../../../workers/http/client-stream.ts";
+import { OwnTimers } from "../support/own-timers.ts";
 
 /** The edge's end of a socket to an object, as far as a stream uses it. */
 class Socket extends EventTarget {
@@ -57,11 +58,14 @@ it("[T3] a stream that is over keeps its unread bytes for a limited time", async
 });
 
 it("[T3] a stream that was read to its end leaves no timer", async () => {
-  const { socket, text } = open();
-  const read = text();
-  await vi.advanceTimersByTimeAsync(1);
-  socket.end(3005, "connection expired");
-  expect(await read).toContain('"code":3005');
-  await vi.advanceTimersByTimeAsync(limits.streamEndMs);
-  expect(vi.getTimerCount()).toBe(0);
+  const timers = new OwnTimers("Date");
+  await timers.of(async () => {
+    const { socket, text } = open();
+    const read = text();
+    await vi.advanceTimersByTimeAsync(1);
+    socket.end(3005, "connection expired");
+    expect(await read).toContain('"code":3005');
+    await vi.advanceTimersByTimeAsync(limits.streamEndMs);
+  });
+  expect(timers.waiting).toBe(0);
 });

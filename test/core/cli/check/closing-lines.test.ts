@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { closingLine, countsIn } from "../../../../cli/check/closing-lines.ts";
+import {
+  closingLine,
+  countsIn,
+  failureLine,
+  failureLines,
+} from "../../../../cli/check/closing-lines.ts";
 
 describe("the last line of npm test", () => {
   it("is the sum of its runs", () => {
@@ -13,5 +18,11 @@ describe("the last line of npm test", () => {
   it("counts a run that has ended before its last line as failed", () => {
     expect(countsIn([["12 passed, 0 failed"], ["a test"]])).toEqual({ passed: 12, failed: 1 });
     expect(countsIn([["it says: 12 passed, 0 failed"]])).toEqual({ passed: 0, failed: 1 });
+  });
+
+  it("comes after the names of the tests that failed, each once", () => {
+    const line = failureLine("a file > a > b");
+    expect(failureLines(["a test", line, line, "1 passed, 1 failed"])).toEqual([line]);
+    expect(failureLines([`it says ${line}`])).toEqual([]);
   });
 });

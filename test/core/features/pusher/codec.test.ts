@@ -14,6 +14,9 @@ const app = {
   secret: "PUSHER_SECRET_SHOP",
   namespace: "shop",
   enableClientMessages: true,
+  enableSubscriptionCount: false,
+  requireSignin: false,
+  webhooks: [],
 };
 const codec = new PusherCodec(app, configured().channel);
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { namedSecretNames } from "../../../../src/config/secret-uses.ts";
+import { targetsOf } from "../../../../src/features/sections.ts";
 import { configOf, problemsOf } from "../../config/parsed.ts";
 
 const shop = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
@@ -11,6 +12,9 @@ const channel = {
   ],
 };
 
+const off = { enableClientMessages: false, enableSubscriptionCount: false, requireSignin: false };
+const hook = { url: "https://shop.example/pusher", event_types: ["client_event"] };
+
 function problems(apps: unknown, others: object = {}): readonly string[] {
   return problemsOf({ channel, pusher: { apps }, ...others });
 }
@@ -20,7 +24,9 @@ describe("[A8] the section pusher", () => {
     expect(configOf({}).pusher).toBeUndefined();
     expect(configOf({ pusher: {} }).pusher).toBeUndefined();
     const config = configOf({ channel, pusher: { apps: [shop] } });
-    expect(config.pusher).toEqual({ apps: [{ ...shop, enableClientMessages: false }] });
+    expect(config.pusher).toEqual({
+      apps: [{ ...shop, ...off, webhooks: [] }],
+    });
     expect(namedSecretNames(config)).toContain("PUSHER_SECRET_SHOP");
   });
 
@@ -33,8 +39,31 @@ describe("[A8] the section pusher", () => {
     [{ ...shop, namespace: "bare" }, "is a namespace without presence"],
     [{ ...shop, namespace: "map" }, "is not a namespace of the subscription_type"],
     [{ ...shop, capacity: 5 }, "capacity is unknown"],
+    [{ ...shop, webhooks: [{ url: "ftp://hush" }] }, 'is neither "service:BINDING" nor an https'],
+    [{ ...shop, webhooks: [{ url: "https://a.example/" }] }, "event_types is missing"],
+    [{ ...shop, webhooks: [{ ...hook, event_types: ["connected"] }] }, "is not one of channel_"],
+    [
+      { ...shop, webhooks: [{ ...hook, event_types: ["member_added"] }] },
+      'without "member_removed"',
+    ],
+    [{ ...shop, webhooks: Array.from({ length: 5 }, () => hook) }, "more than 4 entries"],
   ])("refuses %j: %s", (app, problem) => {
     expect(problems([app]).join("\n")).toContain(problem);
+  });
+
+  it("takes webhooks, whose binding is a target and whose URL is never quoted", () => {
+    const service = { url: "service:BACKEND", event_types: ["cache_miss"] };
+    const config = configOf({
+      channel,
+      pusher: { apps: [{ ...shop, webhooks: [hook, service] }] },
+    });
+    expect(config.pusher?.apps[0]?.webhooks[0]?.eventTypes).toEqual(new Set(["client_event"]));
+    expect(targetsOf(config)).toContainEqual({
+      key: "pusher.apps[0].webhooks[1].url",
+      endpoint: { kind: "service", binding: "BACKEND" },
+    });
+    const wrong = problems([{ ...shop, webhooks: [{ ...hook, url: "https://u:hush@a.example" }] }]);
+    expect(wrong.join("\n")).not.toContain("hush");
   });
 
   it("refuses two applications with one id, key or secret, and never quotes a secret", () => {

@@ -257,6 +257,8 @@ export class ModelChannel implements ChannelClientPort {
       case "delete_publication":
       case "track":
       case "untrack":
+      case "cacheMissed":
+      case "subscriptions":
         throw new Error(`nobody asks for ${request.method} here`);
     }
   }

@@ -1,0 +1,198 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packageName } from "../../../src/version.ts";
+import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
+import { codeBlocksOf, configOf } from "../../support/documented-code.ts";
+import { packedInto } from "../../support/environments/packed-package.ts";
+
+const execute = promisify(execFile);
+const blocks = codeBlocksOf("ai-chat.md");
+const codeWith = (part: string) => blocks.find(({ code }) => code.includes(part))?.code ?? "";
+
+/** The newest version of the SDK and the one before, each with its packages for frameworks. */
+const versions = [
+  { ai: "7.0.173", react: "4.0.177", vue: "4.0.142", svelte: "5.0.118" },
+  { ai: "6.0.326", react: "3.0.328", vue: "3.0.323", svelte: "4.0.288" },
+];
+
+/** A page with what docs/ai-chat.md says. */
+const page = `${codeWith("function Chat(").replace(/\/\/ … and all else.*/, "return chat.status;")}
+import { createRoot } from "react-dom/client";
+createRoot(document.body).render(<Chat chatId="1" />);
+`;
+const withClass = (framework: string) => `import { DormouseChatTransport } from "${packageName}/ai";
+declare const transport: DormouseChatTransport;
+declare const chatId: string;
+${codeWith("new Chat(").replace("@ai-sdk/vue", `@ai-sdk/${framework}`)}
+void leave;
+`;
+
+/** Two tabs of a chat with Vue's class in Node: one asks and approves a tool, the other only follows. */
+const run = `
+import { Chat } from "@ai-sdk/vue";
+import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, simulateReadableStream, type UIMessage } from "ai";
+import { Centrifuge } from "centrifuge";
+import { type Chunk, DormouseChatTransport, httpApi, streamToChannel, takeChatRequest } from "${packageName}/ai";
+
+const [url = "", apiKey = "", websocketUrl = "", token = ""] = process.argv.slice(2);
+const backend = httpApi({ url, apiKey });
+
+function answer(messages: readonly UIMessage[]): Chunk[] {
+  const call = messages.at(-1)?.parts.find(isToolUIPart);
+  if (call === undefined)
+    return [
+      { type: "start" },
+      { type: "start-step" },
+      { type: "tool-input-available", toolCallId: "c", toolName: "order", input: { what: "ice" } },
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+      { type: "finish-step" },
+      { type: "finish" },
+    ];
+  return [
+    { type: "start" },
+    { type: "tool-output-available", toolCallId: "c", output: "ordered" },
+    { type: "start-step" },
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta: \`The model saw: \${call.state}\` },
+    { type: "text-end", id: "t" },
+    { type: "finish-step" },
+    { type: "finish" },
+  ];
+}
+
+const route: typeof fetch = async (_address, init) => {
+  const body = JSON.parse(String(init?.body));
+  const taken = await takeChatRequest(backend, \`chat:\${body.id}\`, body);
+  if (taken !== undefined)
+    void streamToChannel(
+      backend,
+      \`chat:\${body.id}\`,
+      () => simulateReadableStream({ chunks: answer(taken.messages) }),
+      { messageId: taken.answerId },
+    );
+  return new Response(null, { status: 202 });
+};
+
+function open() {
+  const client = new Centrifuge(websocketUrl, { token });
+  const transport = new DormouseChatTransport({ client, fetch: route });
+  const chat = new Chat<UIMessage>({
+    id: "1",
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  transport.follow("1", () => chat);
+  return chat;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const [tab, other] = [open(), open()];
+void tab.sendMessage({ text: "Order!" });
+const calls = () => (other.messages[1]?.parts ?? []).filter(isToolUIPart);
+await until(() => other.status === "ready" && calls()[0]?.state === "approval-requested");
+void other.addToolApprovalResponse({ id: "a", approved: true });
+const isDone = (chat: typeof tab) => chat.status === "ready" && JSON.stringify(chat.messages).includes("The model saw") && chat.messages[1]?.parts.at(-1)?.type === "text";
+await until(() => isDone(tab) && isDone(other));
+await until(() => JSON.stringify(tab.messages) === JSON.stringify(other.messages));
+console.log(JSON.stringify(tab.messages));
+process.exit();
+`;
+
+const compilerOptions = {
+  target: "es2024",
+  lib: ["es2024", "dom", "dom.iterable"],
+  module: "esnext",
+  moduleResolution: "bundler",
+  strict: true,
+  skipLibCheck: true,
+  noEmit: true,
+  types: ["node"],
+  jsx: "react-jsx",
+};
+
+let rt: TestDormouse;
+beforeAll(async () => {
+  rt = await startDormouse({ config: configOf(blocks[0]?.code ?? "") });
+});
+afterAll(() => rt.stop());
+
+describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, svelte }) => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+    const archive = await packedInto(folder);
+    const dependencies = {
+      "@ai-sdk/react": react,
+      "@ai-sdk/svelte": svelte,
+      "@ai-sdk/vue": vue,
+      "@types/node": "24.10.1",
+      "@types/react": "19.3.3",
+      "@types/react-dom": "19.3.0",
+      ai,
+      centrifuge: "5.8.0",
+      [packageName]: `file:${archive}`,
+      react: "19.3.1",
+      "react-dom": "19.3.1",
+      svelte: "5.57.3",
+      typescript: "7.0.2",
+      vite: "8.4.0",
+      vue: "3.5.45",
+    };
+    const files = {
+      // As docs/ai-chat.md says: packages for frameworks name an exact version, which isn't the newest.
+      "package.json": JSON.stringify({ type: "module", dependencies, overrides: { ai: "$ai" } }),
+      "tsconfig.json": JSON.stringify({ compilerOptions, include: ["*.ts", "*.tsx"] }),
+      "index.html": '<!doctype html><script type="module" src="page.tsx"></script>',
+      "page.tsx": page,
+      "vue.ts": withClass("vue"),
+      "svelte.ts": withClass("svelte"),
+      "run.ts": run,
+    };
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+    const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
+    await execute("npm", install, { cwd: folder });
+  }, 300_000);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const program = (name: string, ...options: readonly string[]) =>
+    execute(join(folder, "node_modules", ".bin", name), options, { cwd: folder });
+
+  it("passes the compiler, with the code of docs/ai-chat.md for React, Vue and Svelte, and Vite builds the page", async () => {
+    const compiled = program("tsc", "--project", ".");
+    expect(await compiled.then(({ stdout }) => stdout).catch(outputOf)).toBe("");
+    await program("vite", "build");
+    expect(readdirSync(join(folder, "dist", "assets"))).toHaveLength(1);
+  });
+
+  it("runs with Vue's class: an approval lets the answer go on in both tabs", async () => {
+    const key = ai.replaceAll(".", "-");
+    const file = join(folder, "run.ts");
+    writeFileSync(file, run.replaceAll('"1"', `"${key}"`));
+    const options = [file, rt.url, rt.apiKey, rt.websocketUrl, rt.token("ann")];
+    const { stdout } = await execute(process.execPath, options, { timeout: 60_000 });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { role: "user" },
+      {
+        role: "assistant",
+        parts: [
+          { type: "step-start" },
+          { type: "tool-order", state: "output-available", output: "ordered" },
+          { type: "step-start" },
+          { type: "text", text: "The model saw: approval-responded" },
+        ],
+      },
+    ]);
+  });
+});
+
+/** What a program has said that failed. */
+function outputOf({ stdout }: { readonly stdout: string }): string {
+  return stdout;
+}
