@@ -7,8 +7,8 @@ import { memberOf } from "./presence-member.ts";
 
 /**
  * The members of the presence channels of a gateway (rule PU6): each user once, however many connections the user has. Nothing
- * is stored here. A list begins with those of whom the channel's object has told, and then follows the joins and leaves of connections, which come
- * in order and each once. A gateway that has hibernated makes a census when the next of them comes.
+ * is stored here. A list begins with those of whom the channel's object has told, and then follows the joins and leaves of
+ * connections, which come in order and each once. A gateway that has hibernated makes a census when the next of them comes.
  */
 export class MemberLists {
   readonly #ports: MemberPorts;
