@@ -63,3 +63,62 @@ export interface Ring {
   /** The columns that {@link newestRow} reads, besides `slot`. */
   readonly columns: string;
 }
+
+/**
+ * Writes all rows of a ring anew in other places, and overwrites the places where they were: SQLite leaves copies there of rows
+ * that it has moved (rule ED15). Call this in a transaction, and {@link freeRewritten} once that is committed. It writes a row
+ * for each publication.
+ */
+export function rewriteRows(
+  sql: Sql,
+  { ring, createRing, total, rowsMax, bytesMax }: RewrittenRows,
+): void {
+  const [measured] = sql.rows(total);
+  const [rows, bytes] = [Number(measured?.["rows"]), Number(measured?.["bytes"] ?? 0)];
+  if (rows > rowsMax || bytes > bytesMax) return;
+  freeRewritten(sql);
+  // SQLite keeps pages at least a third full.
+  const usedBytes = 3 * bytes + freeBytes;
+  sql.run("CREATE TABLE overwritten (bytes BLOB)");
+  // First, so that the rows aren't written between what an older page has left.
+  overwriteFree(sql, usedBytes);
+  sql.run(`ALTER TABLE ${ring} RENAME TO ${ring}_before`);
+  sql.run(createRing);
+  sql.run(`INSERT INTO ${ring} SELECT * FROM ${ring}_before`);
+  sql.run(`DROP TABLE ${ring}_before`);
+  overwriteFree(sql, usedBytes);
+}
+
+/** The rows that are written anew. */
+interface RewrittenRows {
+  readonly ring: string;
+  /** The statement that makes the ring. */
+  readonly createRing: string;
+  /** The query for how many rows there are, and for their bytes. */
+  readonly total: string;
+  /** If there are more of them, or if they are larger together, nothing is done. */
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+
+/** Frees the pages that {@link rewriteRows} has overwritten: SQLite doesn't write a page that is freed in the same commit. */
+export function freeRewritten(sql: Sql): void {
+  sql.run("DROP TABLE IF EXISTS overwritten");
+}
+
+/** Overwrites that many bytes, at least, of pages that the database doesn't use now. */
+function overwriteFree(sql: Sql, bytes: number): void {
+  for (let left = bytes; left > 0; left -= blankBytes) {
+    sql.run("INSERT INTO overwritten VALUES (zeroblob(?))", blankBytes);
+    sql.run("INSERT INTO overwritten VALUES (zeroblob(?))", restBytes);
+  }
+}
+
+/** What other tables may have left in free pages. */
+const freeBytes = 65_536;
+/**
+ * A row of so many bytes fills a page of a table up to 17 bytes, and 16 further pages of 4,096 bytes, which have 4 bytes of
+ * their own each. The row after it fills these 17 bytes.
+ */
+const blankBytes = 4_057 + 16 * 4_092;
+const restBytes = 9;

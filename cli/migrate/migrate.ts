@@ -6,7 +6,8 @@ import type { JsonObject } from "../../src/protocol/wire-value.ts";
 import { isThere, readDocument } from "../configuration/document.ts";
 import { writeFiles } from "../configuration/write-files.ts";
 import { type Conversion, convert, type Row } from "./conversion.ts";
-import { readSource } from "./source.ts";
+import { convertServer } from "./pusher/convert-server.ts";
+import { type Named, pusherServer, readSource } from "./source.ts";
 import { pathText, Tree } from "./tree.ts";
 import { secretsFile, workerFile } from "./worker-files.ts";
 import { editorSchema, packageRoot, workerModule } from "../package-root.ts";
@@ -25,12 +26,18 @@ interface MigrateOptions {
   readonly json?: boolean;
 }
 
-/** `dormouse migrate`: converts a configuration of Centrifugo into a `wrangler.jsonc` and a file of secrets. */
+/**
+ * `dormouse migrate`: converts a configuration of Centrifugo, or of a server of the Pusher protocol, into a `wrangler.jsonc` and
+ * a file of secrets.
+ */
 export function migrateCommand(shell: Shell): Command {
   return new Command("migrate")
-    .description("convert a configuration of Centrifugo 4, 5 or 6")
-    .argument("[file]", "Centrifugo's configuration (JSON, YAML or TOML), or a compose file")
-    .option("--environment", "take CENTRIFUGO_… variables of the environment as well")
+    .description("convert a configuration of Centrifugo, Laravel Reverb, Pusher or soketi")
+    .argument(
+      "[file]",
+      "Centrifugo's configuration (JSON, YAML or TOML), a compose file, config/reverb.php, or soketi's JSON",
+    )
+    .option("--environment", "take the server's variables of the environment as well")
     .option(
       "--env-file <file>",
       "take variables of this file as well, also for ${…} in a compose file",
@@ -50,11 +57,15 @@ became of it: a secret, done by the platform, not there, or kept. A key that Dor
 clients from something, stays in the file; the server refuses the configuration until you have decided. Of a compose file,
 the service of Centrifugo is read with its variables, env_file, flags and mounted configuration; what can't be read is named.
 
+Of an application that speaks to Reverb or Pusher, its .env is read, of Reverb config/reverb.php as well, without PHP; of soketi its
+JSON and its variables. Each application becomes an entry of pusher.apps with a namespace of its own.
+
 Examples:
   dormouse migrate config.json --dry-run
   dormouse migrate centrifugo.yaml --out dormouse
   dormouse migrate --env-file centrifugo.env
   dormouse migrate compose.yaml
+  dormouse migrate config/reverb.php --env-file .env
   npm run deploy -- --config wrangler.jsonc --secrets-file .dev.vars.migrated`,
     )
     .action((file: string | undefined, options: MigrateOptions) => {
@@ -62,26 +73,49 @@ Examples:
       const { environment = false, envFile, service } = options;
       if (file === undefined && !environment && envFile === undefined)
         throw usageFailure("name Centrifugo's configuration, or use --environment or --env-file");
-      const source = readSource(
-        {
-          environment,
-          ...(file !== undefined && { file }),
-          ...(envFile !== undefined && { envFile }),
-          ...(service !== undefined && { service }),
-        },
-        shell,
-      );
-      const conversion = convert(source.document, () => randomBytes(32).toString("hex"), source);
-      const unread = [...source.unread, ...unfilled(conversion.config)];
-      refuseOthers(conversion.rows, file ?? "the environment", unread);
+      const named = {
+        environment,
+        ...(file !== undefined && { file }),
+        ...(envFile !== undefined && { envFile }),
+        ...(service !== undefined && { service }),
+      };
+      const { conversion, unread, others } = convertNamed(named, shell);
       const written = options.dryRun === true ? [] : write(conversion, options, shell);
       const { rows } = conversion;
-      const report = { rows, unread, todo: [...conversion.todo, ...source.todo], written };
+      const report = { rows, unread, todo: [...conversion.todo, ...others], written };
       if (options.json === true) shell.print(JSON.stringify(report));
       else print(report, shell);
       if (unread.length > 0 || rows.some(({ outcome }) => outcome === "decide"))
         process.exitCode = exitCodes.refused;
     });
+}
+
+/** What was made of what the command line names. */
+interface Converted {
+  readonly conversion: Conversion;
+  /** Sentences about what wasn't read, although it may belong to the configuration. */
+  readonly unread: readonly string[];
+  /** Sentences about what is to be done, beside those of the conversion. */
+  readonly others: readonly string[];
+}
+
+function freshSecret(): string {
+  return randomBytes(32).toString("hex");
+}
+
+function convertNamed(named: Named, shell: Shell): Converted {
+  const server = pusherServer(named, shell);
+  if (server !== undefined)
+    return {
+      conversion: convertServer(server, freshSecret),
+      unread: server.unread,
+      others: [],
+    };
+  const source = readSource(named, shell);
+  const conversion = convert(source.document, freshSecret, source);
+  const unread = [...source.unread, ...unfilled(conversion.config)];
+  refuseOthers(conversion.rows, named.file ?? "the environment", unread);
+  return { conversion, unread, others: source.todo };
 }
 
 /** What the command tells. */

@@ -9,6 +9,9 @@ import type { Variables } from "./compose/interpolation.ts";
 import { type Project, projectOf, type Service, serviceOf } from "./compose/project.ts";
 import { readService, runsCentrifugo, type ServiceSource } from "./compose/service.ts";
 
+import { findServer } from "./pusher/find-server.ts";
+import type { FoundServer } from "./pusher/found-server.ts";
+import { readReverb } from "./pusher/reverb.ts";
 import { putText, withEnvironment } from "./environment.ts";
 import { withPlainNames } from "./plain-names.ts";
 import type { Origins } from "./read-document.ts";
@@ -59,6 +62,27 @@ export function readSource(named: Named, shell: Shell): Source {
       )
     : withFile;
   return { ...base, document, texts };
+}
+
+/**
+ * The server of the Pusher protocol that the command line names.
+ *
+ * @returns undefined if it names something else, such as Centrifugo
+ * @throws {Failure} if something isn't there, or isn't what it should be
+ */
+export function pusherServer(named: Named, shell: Shell): FoundServer | undefined {
+  const { file } = named;
+  const given = {
+    ...variablesOf(named.envFile, shell),
+    ...(named.environment && shell.environment),
+  };
+  if (file === undefined || !file.endsWith(".php"))
+    return findServer(file === undefined ? undefined : readDocument(file, shell), given);
+  const path = resolve(shell.folder, file);
+  if (!existsSync(path)) throw usageFailure(`${file} doesn't exist`);
+  const server = readReverb(readText(path, file), given);
+  if (server !== undefined) return server;
+  throw usageFailure(`${file} isn't Laravel's config/reverb.php: it returns no apps`);
 }
 
 function variablesOf(envFile: string | undefined, shell: Shell): Variables {

@@ -75,6 +75,7 @@ const ownFiles: ReadonlyMap<string, string> = new Map([
   ["inspect", "api-inspections.ts"],
   ["update_publication", "api-changes.ts"],
   ["delete_publication", "api-changes.ts"],
+  ["erase", "api-changes.ts"],
   ["call", codeFile],
 ]);
 

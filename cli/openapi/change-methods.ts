@@ -3,7 +3,7 @@ import { changeLimits } from "../../src/features/changes/limits.ts";
 import { hasPayload, publicationNotes, publicationTexts } from "./channel-methods.ts";
 import type { MethodNotes } from "./method.ts";
 import type { FieldNote } from "./request.ts";
-import { flag, large, object, text } from "./schema.ts";
+import { count, flag, large, object, type Schema, text } from "./schema.ts";
 import { channelNote } from "./shared-notes.ts";
 
 const needs =
@@ -44,6 +44,11 @@ const changed = object(
   },
 );
 
+const namesErased: Schema = {
+  if: { required: ["offset"] },
+  else: { required: ["user"], properties: { user: { minLength: 1 } } },
+};
+
 /** By name. */
 export const changeMethods = {
   update_publication: {
@@ -79,6 +84,42 @@ export const changeMethods = {
     example: {
       request: { channel: "room:7", offset: 1, reason: "spam" },
       result: { offset: 3, epoch: "AbCdEfGh", version: 3 },
+    },
+  },
+  erase: {
+    tag: "publications",
+    summary: "Erase a publication, or those of a user",
+    description:
+      "Overwrites the data, the tags and the info of publications, whether edited or deleted before or not, and publishes " +
+      `which of them are holes now. The answer comes when the channel's object and its gateways hold nothing of them. ${needs}`,
+    fields: {
+      channel: channelNote,
+      offset: {
+        description:
+          "The offset of the publication, or of a change of it. `offset` or `user` is required.",
+        minimum: 1,
+      },
+      epoch: { description: "The epoch of the offset; empty for the one of now." },
+      user: {
+        description:
+          "The user whose clients have published what is erased. With `offset`: erase it only if it is of this user.",
+      },
+    },
+    condition: namesErased,
+    result: object(
+      "The publications that were erased.",
+      {},
+      {
+        offset: large("The newest offset."),
+        epoch: text("The epoch of the stream."),
+        erased: count(
+          "How many publications this call has erased; 0 if they were erased before, or aren't kept.",
+        ),
+      },
+    ),
+    example: {
+      request: { channel: "room:7", offset: 1 },
+      result: { offset: 4, epoch: "AbCdEfGh", erased: 1 },
     },
   },
 } as const satisfies Partial<MethodNotes>;

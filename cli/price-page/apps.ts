@@ -96,3 +96,19 @@ export function openHours({ openHoursPerDay, openDaysPerMonth }: App): number {
 }
 
 const hoursPerMonth = secondsPerMonth / 3_600;
+
+/** Rooms of 20 in which each connection gets 20 messages an hour, day and night, as docs/coming-from-pusher.md compares them. */
+export function roomsOf(connections: number): App {
+  const channels = connections / 20;
+  return {
+    name: "",
+    users: connections,
+    openHoursPerDay: 24,
+    openDaysPerMonth: 30,
+    connectsPerUserAndOpenDay: 3,
+    channels,
+    subscribersPerChannel: 20,
+    publicationsPerOpenDay: channels * 20 * 24,
+    assumed: "",
+  };
+}

@@ -102,11 +102,21 @@ export interface PartedChannel {
   /** Whether the channel has subscribers, here or on gateways. */
   readonly isHeld: boolean;
   /** The publications that can be read. */
-  readonly stored: Pick<History, "readable" | "find" | "labels" | "timeOf" | "oldestRow">;
+  readonly stored: Pick<
+    History,
+    "readable" | "isReadable" | "find" | "kept" | "naming" | "labels" | "timeOf" | "oldestRow"
+  >;
   /** Writes publications, and gives stored ones other contents, in one transaction. */
   readonly store: Pick<
     PublicationStore,
-    "firstResult" | "suppressionOf" | "hasRoom" | "append" | "amend"
+    | "firstResult"
+    | "suppressionOf"
+    | "hasRoom"
+    | "append"
+    | "amend"
+    | "erase"
+    | "rewrite"
+    | "rewritten"
   >;
   /** Collects a publication that was stored. */
   readonly published: KeyedChannel["published"];

@@ -1,4 +1,5 @@
 import type { PublicationRequest } from "../contract/channel-call.ts";
+import { changeTags } from "../protocol/change-tags.ts";
 import {
   columnsOf,
   parseStoredTags,
@@ -8,7 +9,7 @@ import {
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
-import { newestRow, slotRuns } from "../ring.ts";
+import { freeRewritten, newestRow, rewriteRows, slotRuns } from "../ring.ts";
 import { ringOf, type RingTable, type StoredTable } from "./stored-tables.ts";
 
 /**
@@ -59,6 +60,38 @@ export class HistoryTable {
   amend(offset: number, contents: PublicationColumns): void {
     const slot = offset % this.#size;
     this.#sql.run(this.#tables.amend, ...columnsOf(contents), slot, offset);
+  }
+
+  /**
+   * Overwrites the publication at an offset in its place, and then gives it other contents, if the ring still has it: two
+   * rows written. SQLite would leave the bytes of a row that gets shorter where they were.
+   */
+  erase(offset: number, contents: PublicationColumns): void {
+    const slot = offset % this.#size;
+    const [row] = this.#sql.rows(this.#tables.lengths, slot, offset);
+    if (row === undefined) return;
+    const { kind, data, tags, info } = row;
+    const blankData = kind === "blob" ? new Uint8Array(Number(data)) : blanks(data);
+    this.#sql.run(this.#tables.amend, blanks(tags), blanks(info), blankData, slot, offset);
+    this.amend(offset, contents);
+  }
+
+  /** The offsets of rows that name a user, as publisher or as the one who changed a publication: the oldest ones. */
+  naming(user: string, limit: number): readonly number[] {
+    return this.#sql
+      .rows(this.#tables.naming, user, user, limit)
+      .map(({ offset }) => Number(offset));
+  }
+
+  /** See {@link rewriteRows}; to be called in a transaction. */
+  rewrite(rowsMax: number, bytesMax: number): void {
+    const { createRing, total } = this.#tables;
+    rewriteRows(this.#sql, { ring: this.#ring, createRing, total, rowsMax, bytesMax });
+  }
+
+  /** See {@link freeRewritten}. */
+  rewritten(): void {
+    freeRewritten(this.#sql);
   }
 
   /** Deletes all publications. `stream` is the stream without them, which may have another epoch. */
@@ -187,6 +220,11 @@ export class HistoryTable {
       stream.versionEpoch,
     );
   }
+}
+
+/** Text of so many bytes; null for none. */
+function blanks(bytes: SqlRow[string] | undefined): SqlValue {
+  return typeof bytes === "number" ? " ".repeat(bytes) : null;
 }
 
 /** A page holds thousands of small publications, or a handful of large ones. */
@@ -326,6 +364,11 @@ function statements(ring: RingTable) {
       delta = excluded.delta, tags = excluded.tags, info = excluded.info, data = excluded.data
       ${isKeyed ? ", key = excluded.key, removed = excluded.removed, score = excluded.score" : ""}`,
     amend: `UPDATE ${ring} SET tags = ?, info = ?, data = ? WHERE slot = ? AND offset = ?`,
+    lengths: `SELECT typeof(data) AS kind, octet_length(data) AS data, octet_length(tags) AS tags,
+      octet_length(info) AS info FROM ${ring} WHERE slot = ? AND offset = ?`,
+    naming: `SELECT offset FROM ${ring} WHERE info ->> 'user' = ? OR tags ->> '$."${changeTags.by}"' = ?
+      ORDER BY offset LIMIT ?`,
+    total: `SELECT count(*) AS rows, sum(${rowBytes}) AS bytes FROM ${ring}`,
     readOldestFirst: `SELECT ${read} ${between} ORDER BY slot`,
     readNewestFirst: `SELECT ${read} ${between} ORDER BY slot DESC`,
     readSized: `SELECT ${read}, ${rowBytes} AS bytes ${between} ORDER BY slot`,

@@ -200,6 +200,33 @@ export class History {
     this.#table.amend(offset, contents);
   }
 
+  /** The publication at an offset, whether or not it can be read; undefined if its row isn't in the ring. */
+  kept(offset: number): StoredPublication | undefined {
+    return this.#stream === undefined ? undefined : this.#table.find(offset);
+  }
+
+  /** The offsets of rows that name a user, whether or not they can be read: the oldest ones. */
+  naming(user: string, limit: number): readonly number[] {
+    return this.#stream === undefined ? [] : this.#table.naming(user, limit);
+  }
+
+  /** As {@link amend}, and overwrites what was there: two rows written. */
+  erase(offset: number, contents: PublicationColumns): void {
+    this.#recent.clear();
+    this.#table.erase(offset, contents);
+  }
+
+  /** Overwrites the copies of rows that SQLite has left elsewhere, unless the rows are too many or too large. */
+  rewrite(rowsMax: number, bytesMax: number): void {
+    if (this.#stream === undefined) return;
+    this.#sql.transaction(() => this.#table.rewrite(rowsMax, bytesMax));
+  }
+
+  /** To be called once what {@link rewrite} has written is committed. */
+  rewritten(): void {
+    this.#table.rewritten();
+  }
+
   /** The epoch of the stream; undefined without a stream. Never makes a stream. */
   get epoch(): string | undefined {
     return this.#stream?.epoch;

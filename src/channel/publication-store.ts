@@ -95,6 +95,35 @@ export class PublicationStore {
     this.#history.amend(offset, contents);
   }
 
+  /**
+   * Erases publications, and appends the one that says so, in one transaction.
+   *
+   * @param erased the new contents of the rows, by their offsets: two rows written for each
+   * @param entry  undefined if nobody could read any of them
+   * @returns undefined if there is no entry
+   */
+  erase(
+    erased: ReadonlyMap<number, PublicationColumns>,
+    entry: HistoryEntry | undefined,
+    nowMs: number,
+  ): StreamPosition | undefined {
+    return this.#sql.transaction(() => {
+      for (const [offset, contents] of erased) this.#history.erase(offset, contents);
+      // After that: its row may take the place of one of them.
+      return entry && this.append(entry, nowMs);
+    });
+  }
+
+  /** Overwrites the copies of rows that the storage has left elsewhere: a row written for each publication, at most. */
+  rewrite(rowsMax: number, bytesMax: number): void {
+    this.#history.rewrite(rowsMax, bytesMax);
+  }
+
+  /** To be called once what {@link rewrite} has written is committed. */
+  rewritten(): void {
+    this.#history.rewritten();
+  }
+
   /** As {@link append}, of a publication without a row: its key outlives the instance in a row of its own (rule I2). */
   #appendInMemory(
     entry: HistoryEntry,

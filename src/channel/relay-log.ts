@@ -1,6 +1,7 @@
 import { limits } from "../limits.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
-import { type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
+import type { Erased } from "../contract/erased.ts";
+import { type RelayEntry, entryBytes, withoutErased } from "../contract/relay-batch.ts";
 
 /**
  * The numbered entries of one instance, from the first entry that some gateway hasn't taken. Beyond
@@ -49,6 +50,14 @@ export class RelayLog {
   /** Drops the entries before this number: all gateways have taken them. */
   dropBefore(number: number): void {
     while (this.#first < number) this.#dropFirst();
+  }
+
+  /** Blanks publications that are erased. What the entries are counted for stays. */
+  erase(erased: Erased): void {
+    for (const [number, logged] of this.#logged) {
+      const entry = withoutErased(logged.entry, erased);
+      if (entry !== logged.entry) this.#logged.set(number, { ...logged, entry });
+    }
   }
 
   /** The bytes of the entries from this number on; of all that are kept, if it was dropped. */

@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import type { Erased } from "../contract/erased.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { HubSetup } from "../hub/hub.ts";
@@ -92,6 +93,17 @@ export class Relay {
   append(entry: RelayEntry, top: StreamPosition | undefined): void {
     if (this.#followers.size === 0) this.#log.skip();
     else this.#log.append(entry, top);
+  }
+
+  /** Blanks erased publications that wait here, and has the gateways do so (rule ED14). @param top as {@link append} takes it */
+  erase(erased: Erased, top: StreamPosition | undefined): void {
+    this.#log.erase(erased);
+    this.append({ type: "erased", ...erased }, top);
+  }
+
+  /** Whether each gateway that follows the channel has taken the entries up to this number. */
+  isTaken(number: number): boolean {
+    return [...this.#followers.values()].every(({ next }) => next > number);
   }
 
   /**

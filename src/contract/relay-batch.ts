@@ -1,3 +1,4 @@
+import { type Erased, holeOf } from "./erased.ts";
 import type { Piece } from "../protocol/piece.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../protocol/publication.ts";
 
@@ -40,6 +41,15 @@ export interface RelayEntries {
   readonly piece: { readonly piece: Piece };
   /** The history was removed: no gateway may serve it from memory any more. */
   readonly removed: object;
+  /** Publications are erased: gateways blank those that they hold, and have sent the rest, before they take it (rule ED14). */
+  readonly erased: Erased;
+}
+
+/** An entry without what was erased; the same one if nothing was. */
+export function withoutErased(entry: RelayEntry, erased: Erased): RelayEntry {
+  if (entry.type !== "publication") return entry;
+  const publication = holeOf(entry.publication, erased);
+  return publication === undefined ? entry : { type: "publication", publication };
 }
 
 /** A gateway's reply to a batch. */

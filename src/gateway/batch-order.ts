@@ -1,5 +1,11 @@
 import type { StreamPosition } from "../protocol/publication.ts";
-import { type RelayBatch, type RelayEntry, entryBytes } from "../contract/relay-batch.ts";
+import type { Erased } from "../contract/erased.ts";
+import {
+  type RelayBatch,
+  type RelayEntry,
+  entryBytes,
+  withoutErased,
+} from "../contract/relay-batch.ts";
 import type { Cursor } from "../contract/session-snapshot.ts";
 import { sameStream } from "./cursor.ts";
 
@@ -176,6 +182,20 @@ function nothingNew(cursor: Cursor): SortedBatch {
 }
 
 /**
+ * Blanks what a batch says is erased, in whatever order it is carried out (rule ED14).
+ *
+ * @returns whether it says so: the channel's object counts on it that then nothing erased waits for the subscribers here, either
+ */
+export function eraseFrom(
+  buffers: readonly ({ erase(erased: Erased): void } | undefined)[],
+  { entries }: RelayBatch,
+): boolean {
+  const erased = entries.filter((entry) => entry.type === "erased");
+  for (const one of erased) for (const buffer of buffers) buffer?.erase(one);
+  return erased.length > 0;
+}
+
+/**
  * The batches that wait for a reply about their channel, in the order in which they came. If there is no room for a
  * batch, the buffer keeps only the fact that it came. So the gap is noticed later. Then the publications are read from
  * the history, or the subscriptions end with insufficient state (rule L3).
@@ -205,6 +225,14 @@ export class BatchBuffer {
     } else {
       this.#overflow = laterOf(this.#overflow, emptied(batch));
     }
+  }
+
+  /** Blanks publications that are erased. */
+  erase(erased: Erased): void {
+    this.#batches = this.#batches.map((batch) => ({
+      ...batch,
+      entries: batch.entries.map((entry) => withoutErased(entry, erased)),
+    }));
   }
 
   /** Returns all batches, to be sorted again, and empties the buffer. */

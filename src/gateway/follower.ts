@@ -5,7 +5,7 @@ import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { SubscribeReply } from "../session/channels.ts";
 import type { Subscription } from "../session/subscription.ts";
 import { LocalSubscribers, type PublishWait } from "./local-subscribers.ts";
-import { BatchBuffer, sortBatch } from "./batch-order.ts";
+import { BatchBuffer, eraseFrom, sortBatch } from "./batch-order.ts";
 import type { FollowerGateway } from "./follower-gateway.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import { PendingSubscribes } from "./pending-subscribes.ts";
@@ -136,7 +136,11 @@ export class Follower {
     if (this.idle) return { outcome: "left" };
     if (overloaded) return { outcome: "busy" };
     this.#gateway.batches?.took(batch);
-    this.#run(() => this.#take(batch));
+    this.#run(() => {
+      const isErasing = eraseFrom([this.#buffer, this.#replayBuffer], batch);
+      this.#take(batch);
+      if (isErasing) this.#subscribers.hub.flush();
+    });
     return this.occupied ? { outcome: "taken" } : { outcome: "taken", onlooks: true };
   }
 

@@ -1,6 +1,7 @@
 import { SharedRun } from "../channel/shared-run.ts";
 import { limits } from "../limits.ts";
 import type { Publication } from "../protocol/publication.ts";
+import { type Erased, holeOf } from "../contract/erased.ts";
 import { publicationBytes } from "../contract/relay-batch.ts";
 
 /**
@@ -72,6 +73,12 @@ export class ReplayBuffer {
     this.#start += this.#publications.length;
     this.#publications = [];
     this.#bytes = 0;
+  }
+
+  /** Blanks publications that are erased. */
+  erase(erased: Erased): void {
+    this.#shared.clear();
+    this.#publications = this.#publications.map((one) => holeOf(one, erased) ?? one);
   }
 
   /**

@@ -204,13 +204,18 @@ export class Hub<Local extends Subscriber = Subscriber> {
     else this.#joins(type, info);
   }
 
+  /** Sends everything that was collected to all subscribers, however many they are. */
+  flush(): void {
+    while (this.#frame !== undefined || this.#startFrame()) this.#send(Infinity, Infinity);
+  }
+
   /**
    * Starts the next frame, unless one is on its way: sends it to all subscribers if they are few, and otherwise to the
    * first slice of them (rule F2).
    */
   begin(): void {
     if (this.#subscribers.size <= this.#limits.immediateSubscribersMax) {
-      while (this.#frame !== undefined || this.#startFrame()) this.#send(Infinity, Infinity);
+      this.flush();
       return;
     }
     if (this.#frame === undefined && this.#startFrame()) this.sendSlice();

@@ -42,7 +42,7 @@ import { channelObjectParts, featuredChannels, objectParts } from "../features/i
 import { Leftovers, noStorage } from "./leftovers.ts";
 import { answerOrFailure } from "./object-call.ts";
 import { ObjectHost, partsOfSetup } from "./object-host.ts";
-import type { ObjectPart, ObjectBounds, PartedChannelObject } from "./part.ts";
+import { finish, type ObjectPart, type ObjectBounds, type PartedChannelObject } from "./part.ts";
 import type { Platform, PlatformSocket } from "./platform.ts";
 import { elapsed } from "../moment.ts";
 
@@ -196,7 +196,9 @@ export class ChannelHost extends ObjectHost implements PartedChannelObject {
     const work = (present: PresenceAnswer | undefined, answer: typeof done): void => {
       const job = (): ChannelAnswers => this.#carryOut(commands, present);
       this.queue.enqueue(kindOf(commands), bytes, job, (carriedOut) =>
-        this.#answer<ChannelAnswers>(carriedOut, carries, answer),
+        finish(commands, carriedOut, this.parts, (finished) =>
+          this.#answer<ChannelAnswers>(finished, carries, answer),
+        ),
       );
     };
     this.#presence.askFor(commands, (present) =>

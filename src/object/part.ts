@@ -3,7 +3,13 @@ import type { Channel } from "../channel/channel.ts";
 import type { ChannelSetup } from "../channel/channel-setup.ts";
 import type { Config } from "../config/config.ts";
 import type { BackendQuestion, BackendReply } from "../contract/backend-call.ts";
-import type { CarriedReport } from "../contract/channel-call.ts";
+import type {
+  CarriedReport,
+  ChannelAnswer,
+  ChannelAnswers,
+  ChannelOperation,
+} from "../contract/channel-call.ts";
+import type { Erased } from "../contract/erased.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { GatewaySetup } from "../gateway/gateway-setup.ts";
 import type { SessionContext } from "../session/ports.ts";
@@ -13,7 +19,7 @@ import type { ChannelPresenceReply, PresenceKind } from "../contract/relay-reque
 import type { Backlog } from "../hub/backlog.ts";
 import type { FanOutLimits } from "../hub/hub.ts";
 import type { SubscriptionPart } from "../session/channels.ts";
-import type { CommitQueue } from "./commit-queue.ts";
+import type { CommitQueue, JobOutcome } from "./commit-queue.ts";
 
 /**
  * What a feature adds to an object that holds clients' sockets. A part has those members that it needs. The host calls the
@@ -41,6 +47,18 @@ export interface ObjectPart extends SubscriptionPart {
   /** Whether something waits to be sent: then {@link sendSlice} is called in another turn of the event loop. */
   readonly sending?: boolean;
   sendSlice?(): void;
+  /**
+   * Ends what operations of a backend have begun, before they are answered; one part of an object does at most.
+   *
+   * @param parts all of the object
+   */
+  finish?(
+    ended: EndedOperations,
+    parts: readonly ObjectPart[],
+    done: (answers: readonly ChannelAnswer[]) => void,
+  ): void;
+  /** Blanks publications of the channel that are erased, in the stretch in which it is called (rule ED14). */
+  erase?(erased: Erased): void;
   /** The alarm rings. */
   rang?(nowMs: number): void;
   /** Does what is due when the alarm rings. The object settles afterwards. */
@@ -75,6 +93,37 @@ export interface ObjectPart extends SubscriptionPart {
   readonly carries?: boolean;
   /** Takes what came with the answer of another object. */
   carry?(counted: CarriedReport): void;
+}
+
+/** Operations of one call that were carried out, and their answers, in order. */
+export interface EndedOperations {
+  readonly operations: readonly ChannelOperation[];
+  readonly answers: readonly ChannelAnswer[];
+}
+
+/**
+ * Has the part that does so end what the operations of a backend's call have begun.
+ *
+ * @param parts of the channel's object
+ */
+export function finish(
+  operations: readonly ChannelOperation[],
+  carriedOut: JobOutcome<ChannelAnswers>,
+  parts: readonly ObjectPart[],
+  done: (finished: JobOutcome<ChannelAnswers>) => void,
+): void {
+  const finisher = parts.find((part) => part.finish !== undefined);
+  if (
+    finisher?.finish === undefined ||
+    carriedOut.outcome !== "done" ||
+    carriedOut.result.outcome === "overloaded"
+  ) {
+    done(carriedOut);
+    return;
+  }
+  finisher.finish({ operations, answers: carriedOut.result.answers }, parts, (answers) =>
+    done({ outcome: "done", result: { outcome: "answers", answers } }),
+  );
 }
 
 /** What features tell a backend of, by its `type`: a feature adds its own in its folder. @public */

@@ -35,6 +35,13 @@ export function withoutChangeTags(tags: Tags | undefined): Tags | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 
+/** The tags without the name of a user who has changed the publication. */
+export function withoutName(tags: Tags | undefined, user: string): Tags | undefined {
+  if (tags?.[changeTags.by] !== user) return tags;
+  const { [changeTags.by]: _, ...others } = tags;
+  return others;
+}
+
 /** Whether the publication with these tags is a change of another one. */
 export function isChangeTagged(tags: Tags): boolean {
   return has(tags, "update") || has(tags, "delete") || has(tags, "erase") || has(tags, "replaced");

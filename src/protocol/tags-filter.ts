@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import { changeTags } from "./change-tags.ts";
 import type { FilterNode } from "./command.ts";
 import type { Tags } from "./publication.ts";
 
@@ -17,7 +18,10 @@ export interface TagsFilter {
  */
 export function tagsFilter(node: FilterNode): TagsFilter | undefined {
   const matches = condition(node, { nodes: limits.filterNodesMax }, limits.filterDepthMax);
-  return matches === undefined ? undefined : { text: JSON.stringify(canonical(node)), matches };
+  if (matches === undefined) return undefined;
+  // An erased publication has none of the tags that the filter let it through for.
+  const orErasure: Condition = (tags) => tags?.[changeTags.erase] !== undefined || matches(tags);
+  return { text: JSON.stringify(canonical(node)), matches: orErasure };
 }
 
 type Condition = (tags: Tags | undefined) => boolean;

@@ -63,3 +63,24 @@ export interface ApiDeletePublicationResult {
   /** Why nothing was: `not_found` if the publication isn't kept any more, `deleted` if it is deleted already, `version_mismatch` because of `if_version`, `is_change` if it is a change itself, or `idempotency`. */
   readonly suppress_reason?: string;
 }
+
+export interface ApiEraseRequest {
+  /** The channel's name. */
+  readonly channel: string;
+  /** The offset of the publication, or of a change of it. `offset` or `user` is required. */
+  readonly offset?: number;
+  /** The epoch of the offset; empty for the one of now. */
+  readonly epoch?: string;
+  /** The user whose clients have published what is erased. With `offset`: erase it only if it is of this user. */
+  readonly user?: string;
+}
+
+/** The publications that were erased. */
+export interface ApiEraseResult {
+  /** The newest offset. */
+  readonly offset?: number;
+  /** The epoch of the stream. */
+  readonly epoch?: string;
+  /** How many publications this call has erased; 0 if they were erased before, or aren't kept. */
+  readonly erased?: number;
+}

@@ -77,6 +77,8 @@ import type {
   ApiUpdatePublicationResult,
   ApiDeletePublicationRequest,
   ApiDeletePublicationResult,
+  ApiEraseRequest,
+  ApiEraseResult,
 } from "./api-changes.ts";
 
 /** The request of each method of the HTTP API, in its names. */
@@ -105,6 +107,7 @@ export interface ApiRequests {
   readonly inspect: ApiInspectRequest;
   readonly update_publication: ApiUpdatePublicationRequest;
   readonly delete_publication: ApiDeletePublicationRequest;
+  readonly erase: ApiEraseRequest;
   readonly map_publish: ApiMapPublishRequest;
   readonly map_remove: ApiMapRemoveRequest;
   readonly map_append: ApiMapAppendRequest;
@@ -151,6 +154,7 @@ export interface ApiResults {
   readonly inspect: ApiInspectResult;
   readonly update_publication: ApiUpdatePublicationResult;
   readonly delete_publication: ApiDeletePublicationResult;
+  readonly erase: ApiEraseResult;
   readonly map_publish: ApiMapPublishResult;
   readonly map_remove: ApiMapRemoveResult;
   readonly map_append: ApiMapAppendResult;

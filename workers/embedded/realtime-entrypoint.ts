@@ -170,6 +170,10 @@ export class RealtimeEntrypoint extends WorkerEntrypoint<Env> implements Realtim
     return this.#carryOut("delete_publication", params);
   }
 
+  erase(params: ApiRequests["erase"]): Promise<ApiResults["erase"]> {
+    return this.#carryOut("erase", params);
+  }
+
   map_publish(params: ApiRequests["map_publish"]): Promise<ApiResults["map_publish"]> {
     return this.#carryOut("map_publish", params);
   }

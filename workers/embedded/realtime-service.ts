@@ -102,6 +102,7 @@ const methodNames: Readonly<Record<MethodName, true>> = {
   inspect: true,
   update_publication: true,
   delete_publication: true,
+  erase: true,
   map_publish: true,
   map_remove: true,
   map_append: true,

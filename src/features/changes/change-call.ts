@@ -7,6 +7,7 @@ declare module "../../contract/channel-call.ts" {
   interface ChannelOperations {
     readonly update_publication: Changing<UpdateRequest> & AsMethod;
     readonly delete_publication: Changing<DeleteRequest> & AsMethod;
+    readonly erase: Changing<EraseRequest>;
   }
 }
 
@@ -16,6 +17,9 @@ export type ChangeOperation = {
     readonly method: Method;
   } & ChannelOperations[Method];
 }["update_publication" | "delete_publication"];
+
+/** An operation that erases publications. */
+export type EraseOperation = { readonly method: "erase" } & ChannelOperations["erase"];
 
 interface AsMethod {
   /** A client called it as a method, and gets the result as data. Absent: it didn't. */
@@ -51,4 +55,14 @@ interface UpdateRequest extends ChangeRequest {
 interface DeleteRequest extends ChangeRequest {
   /** Why, for everybody; "" for no reason. */
   readonly reason: string;
+}
+
+/** The publications that are to be erased. */
+export interface EraseRequest {
+  /** Of the publication, or of a change of it. Absent: all of the user. */
+  readonly offset?: number;
+  /** Of the offset; "" for the epoch of now. */
+  readonly epoch: string;
+  /** The user whose clients have published them; "" for whoever has published the one at the offset. */
+  readonly user: string;
 }

@@ -18,9 +18,11 @@ import { jsonOf } from "../../protocol/json/encode.ts";
 import { trustedJsonText } from "../../protocol/json/text.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { elapsed } from "../../moment.ts";
-import { emptyPayload, type Payload } from "../../protocol/payload.ts";
+import type { Payload } from "../../protocol/payload.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
-import type { ChangeOperation } from "./change-call.ts";
+import type { ChangeOperation, EraseOperation } from "./change-call.ts";
+import { ChannelErasure, erasureFields, type ErasedChannel } from "./channel-erasure.ts";
+import { nothingIn } from "./nothing.ts";
 
 /** The channel, as its publications are changed. */
 type ChangedChannel = Pick<
@@ -30,13 +32,17 @@ type ChangedChannel = Pick<
 
 /** Changes publications of a channel (rules ED). */
 export class ChannelChanges implements ChannelPart {
-  readonly #channel: ChangedChannel;
+  readonly #channel: ChangedChannel & ErasedChannel;
+  /** Erases publications. */
+  readonly erasure: ChannelErasure;
 
-  constructor(channel: ChangedChannel) {
+  constructor(channel: ChangedChannel & ErasedChannel) {
     this.#channel = channel;
+    this.erasure = new ChannelErasure(channel);
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
+    if (operation.method === "erase") return this.#erase(operation, nowMs);
     if (!isChange(operation)) return undefined;
     const outcome = this.#change(operation, nowMs);
     if (outcome.outcome !== "changed" && outcome.outcome !== "unchanged") return outcome;
@@ -44,6 +50,19 @@ export class ChannelChanges implements ChannelPart {
     if (operation.asMethod !== true) return { outcome: "result", fields };
     const data = trustedJsonText(jsonOf(outcome, changeFields));
     return { outcome: "reply", reply: { outcome: "answered", data } };
+  }
+
+  /** Carries out the first slice of an erasure. `ErasureEnd` carries out the others, and answers. */
+  #erase({ request, key = "" }: EraseOperation, nowMs: number): PartOutcome {
+    const top = this.#channel.topAt(nowMs);
+    if (request.epoch !== "" && request.epoch !== top?.epoch)
+      return { outcome: "unrecoverable-position" };
+    if (!this.#channel.store.hasRoom(1, nowMs)) return { outcome: "too-many-keys" };
+    const run = this.erasure.begin(request, key, nowMs);
+    return {
+      outcome: "result",
+      fields: (out) => erasureFields(out, run, this.#channel.top),
+    };
   }
 
   /** Checks the conditions, and carries the change out if they hold (rules ED6 to ED8). */
@@ -138,7 +157,8 @@ export class ChannelChanges implements ChannelPart {
 
 /** On a channel whose namespace doesn't allow changes (rule ED1). */
 export const noChanges: ChannelPart = {
-  carryOut: (operation) => (isChange(operation) ? { outcome: "not-available" } : undefined),
+  carryOut: (operation) =>
+    isChange(operation) || operation.method === "erase" ? { outcome: "not-available" } : undefined,
 };
 
 function isChange(operation: ChannelOperation): operation is ChangeOperation {
@@ -166,19 +186,6 @@ function marksOf({ method, info, request }: ChangeOperation, version: number, no
     ...(info !== undefined && { [changeTags.by]: info.user }),
     ...(reason !== "" && { [changeTags.reason]: reason }),
   };
-}
-
-/** The data of a publication that has none any more, in the format of the namespace. */
-export function nothingIn({ publicationDataFormat }: ChannelOptions): Payload {
-  switch (publicationDataFormat) {
-    case "":
-    case "json":
-      return trustedJsonText("null");
-    case "json_object":
-      return trustedJsonText("{}");
-    case "binary":
-      return emptyPayload;
-  }
 }
 
 function versionOf(tags: Tags): number {

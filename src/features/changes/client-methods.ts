@@ -17,9 +17,9 @@ import {
   type TurnTo,
 } from "../../session/ports.ts";
 import type { ChangeOperation, ChangeRequest } from "./change-call.ts";
-import { nothingIn } from "./channel-changes.ts";
 import { mayChange } from "./may.ts";
 import { refusedReason } from "./methods.ts";
+import { nothingIn } from "./nothing.ts";
 
 /** Makes the methods by which clients change publications (rule ED13). */
 function newMethods(): ClientMethods {

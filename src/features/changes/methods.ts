@@ -55,6 +55,18 @@ function deleteEntry(fields: Shaped<typeof deleteShape>, asked: MethodRequest): 
   return { outcome: "call", channel, command };
 }
 
+function eraseEntry(fields: Shaped<typeof eraseShape>, asked: MethodRequest): Entry {
+  const { channel, offset, epoch, user } = fields;
+  const refused = checkNamespace(channel, asked);
+  if (refused.outcome === "refused") return refused;
+  if (offset === 0) return refusedRequest("offset must be above 0");
+  const hasOffset = typeof offset === "number";
+  if (!hasOffset && user === "") return refusedRequest("offset or user is required");
+  const request = { ...(hasOffset && { offset }), epoch, user };
+  const { key } = asked.caller;
+  return { outcome: "call", channel, command: { method: "erase", request, key: key.name } };
+}
+
 /** Refuses a reason of a deletion that is too long, or that can't be a tag; undefined if it can be one. */
 export function refusedReason(reason: string): Refused | undefined {
   if (!reason.isWellFormed()) return refusedRequest("reason has half of a surrogate pair");
@@ -79,16 +91,24 @@ type CheckedChange =
     }
   | Refused;
 
+/** Refuses a channel whose publications can't be changed. */
+function checkNamespace(channel: string, asked: MethodRequest): ReturnType<typeof checkChannel> {
+  const checked = checkChannel(channel, asked);
+  if (checked.outcome === "refused") return checked;
+  const { subscriptionType, changes } = checked.options;
+  if (subscriptionType !== "stream")
+    return refusedRequest("the channel's namespace is not one of streams: its keys are changed");
+  return changes === undefined
+    ? refusedFeature("the channel's namespace has no allow_change")
+    : checked;
+}
+
 /** Refuses a channel whose publications can't be changed, and a publication that isn't named. */
 function checkChanged(fields: ChangeFields, asked: MethodRequest): CheckedChange {
   const { channel, offset, epoch, if_version: ifVersion, idempotency_key: idempotencyKey } = fields;
-  const checked = checkChannel(channel, asked);
+  const checked = checkNamespace(channel, asked);
   if (checked.outcome === "refused") return checked;
   const { options } = checked;
-  if (options.subscriptionType !== "stream")
-    return refusedRequest("the channel's namespace is not one of streams: its keys are changed");
-  if (options.changes === undefined)
-    return refusedFeature("the channel's namespace has no allow_change");
   if (typeof offset !== "number" || offset === 0) return refusedRequest("offset is required");
   const refused = refusedIdempotencyKey(idempotencyKey);
   if (refused !== undefined) return refused;
@@ -117,6 +137,12 @@ function newShapes() {
       delta: flagField(),
     }),
     delete: objectOf({ ...changed, reason: textField() }),
+    erase: objectOf({
+      channel: textField(),
+      offset: optionalOffsetField(),
+      epoch: textField(),
+      user: textField(),
+    }),
   };
 }
 
@@ -125,10 +151,13 @@ let requestShapes: ReturnType<typeof newShapes> | undefined;
 const updateShape = () => (requestShapes ??= newShapes()).update;
 const deleteShape = () => (requestShapes ??= newShapes()).delete;
 
+const eraseShape = () => (requestShapes ??= newShapes()).erase;
+
 /** The rows of these methods. */
 export const changeRows = {
   update_publication: { at: "channel", changes: true },
   delete_publication: { at: "channel", changes: true },
+  erase: { at: "channel", changes: true },
 } as const satisfies Readonly<Record<string, Operation>>;
 
 type ChangeRows = typeof changeRows;
@@ -141,4 +170,5 @@ declare module "../../access/operations.ts" {
 export const changeMethods = {
   update_publication: { shape: updateShape, entry: updateEntry, texts: ["data"] },
   delete_publication: { shape: deleteShape, entry: deleteEntry },
+  erase: { shape: eraseShape, entry: eraseEntry },
 } as const;

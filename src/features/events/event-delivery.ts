@@ -1,6 +1,7 @@
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
 import type { Config } from "../../config/config.ts";
+import type { Erased } from "../../contract/erased.ts";
 import type { EventType } from "./config.ts";
 import { ConnectionEvents } from "./connection-events.ts";
 import { isReported, publicationEvent } from "./event.ts";
@@ -99,6 +100,10 @@ class EventDelivery implements ObjectPart, HomePart {
     if (!this.#reports(event.type, event.channel)) return;
     this.connections?.compare();
     this.outbox.append(event, nowMs);
+  }
+
+  erase(erased: Erased): void {
+    this.outbox.erase(erased);
   }
 
   get untaken(): number {

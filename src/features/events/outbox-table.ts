@@ -1,5 +1,8 @@
 import type { EventType } from "./config.ts";
 import { eventLimits } from "./limits.ts";
+import type { Erased } from "../../contract/erased.ts";
+import { changeTags } from "../../protocol/change-tags.ts";
+import { utf8Length } from "../../protocol/bytes.ts";
 import { newestRow, type Ring, slotRuns } from "../../ring.ts";
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
 
@@ -181,6 +184,27 @@ export class OutboxTable {
       }));
   }
 
+  /** Overwrites the bodies of publications that are erased, in their places: a row written for each (rule E20). */
+  erase({ offsets, user, by }: Erased): void {
+    if (!this.#exists) return;
+    const numbers = offsets.map(() => "?").join();
+    const found = this.#sql.rows(
+      erasedEvents(this.#event, numbers),
+      by,
+      ...offsets,
+      ...offsets,
+      ...offsets,
+      user ?? null,
+      user ?? null,
+    );
+    for (const row of found) {
+      const left = columnText(row, "left_body");
+      const blanks = Math.max(0, Number(row["bytes"]) - utf8Length(left));
+      const body = left + " ".repeat(blanks);
+      this.#sql.run(`UPDATE ${this.#event} SET body = ? WHERE slot = ?`, body, Number(row["slot"]));
+    }
+  }
+
   /** Reads which event is the oldest one, and the bytes at both ends: 3 rows at most. */
   #measure(last: number, newest: SqlRow): void {
     const after = `SELECT number, before FROM ${this.#event} WHERE slot > ? ORDER BY slot LIMIT 1`;
@@ -265,6 +289,20 @@ function ringOf(table: string): Ring {
 const eventColumns = `
   slot INTEGER PRIMARY KEY, number INTEGER NOT NULL, time INTEGER NOT NULL, delivered INTEGER NOT NULL, marks TEXT,
   before INTEGER NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL`;
+
+function changedBy(name: string): string {
+  return `CAST(body ->> '$.tags."${name}"' AS INTEGER)`;
+}
+
+/** The events of publications up to an offset that are erased, or are changes of those. @param numbers placeholders of offsets */
+function erasedEvents(event: string, numbers: string): string {
+  return `SELECT slot, octet_length(text) AS bytes, '"type":"publication","channel":' || (body -> 'channel') ||
+      ',"offset":' || (body -> 'offset') || ',"epoch":' || (body -> 'epoch') || ',"erased":true' AS left_body
+    FROM (SELECT slot, body AS text, '{' || body || '}' AS body FROM ${event} WHERE type = 'publication')
+    WHERE body ->> 'offset' <= ? AND body ->> 'erased' IS NULL AND (body ->> 'offset' IN (${numbers})
+      OR ${changedBy(changeTags.update)} IN (${numbers}) OR ${changedBy(changeTags.delete)} IN (${numbers})
+      OR body ->> 'user' = ? OR body ->> '$.tags."${changeTags.by}"' = ?)`;
+}
 
 /**
  * The statements on tables with that prefix. `body` is the last column, because SQLite reads a row up to the last column

@@ -67,6 +67,17 @@ export class MemoryHistory implements HistoryRows {
   /** The changes of a map stay as they are. */
   amend(): void {}
 
+  erase(): void {}
+
+  rewrite(): void {}
+
+  rewritten(): void {}
+
+  /** Nobody asks for what a user has changed. */
+  naming(): readonly number[] {
+    return [];
+  }
+
   read(range: OffsetRange, reverse: boolean): Publication[] {
     const read = this.#at(range).map(({ publication }) => publication);
     return reverse ? read.toReversed() : read;

@@ -6,14 +6,20 @@ import type { Verifier } from "../../object/platform.ts";
 import { refuseWith, silent } from "../../session/decision.ts";
 import type { ClientMethod, ClientMethods, RunningCommand } from "../../session/ports.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
-import { appOf } from "./config.ts";
+import type { CatchUp } from "./catch-up.ts";
+import { sinceEvent } from "./codec.ts";
+import { appOfKind } from "./config.ts";
 import { anonymous } from "./dialect.ts";
 import { namedUser } from "./presence-member.ts";
 import { parseAuth, signinText } from "./signed-text.ts";
 import { socketIdOf } from "./socket-id.ts";
 
-/** The methods of clients for which the server's own protocol has no command: a ping in any bytes, and the sign-in. */
-export function pusherMethods(config: Config, verifier: Pick<Verifier, "signed">): ClientMethods {
+/** The methods of clients for which the server's own protocol has no command: a ping in any bytes, the sign-in, and catching up. */
+export function pusherMethods(
+  config: Config,
+  verifier: Pick<Verifier, "signed">,
+  catchUp: CatchUp,
+): ClientMethods {
   const plain = { readsOf: () => 0, bySend: false };
   const ping: ClientMethod = {
     ...plain,
@@ -23,7 +29,13 @@ export function pusherMethods(config: Config, verifier: Pick<Verifier, "signed">
     ...plain,
     carryOut: (command) => signIn(command, config, verifier),
   };
+  const since: ClientMethod = {
+    ...plain,
+    readsOf: () => 1,
+    carryOut: (command) => catchUp.carryOut(command),
+  };
   return new Map([
+    [sinceEvent, since],
     ["pusher:ping", ping],
     ["pusher:signin", signin],
   ]);
@@ -36,7 +48,7 @@ function signIn(
   verifier: Pick<Verifier, "signed">,
 ): void {
   const { auth, user_data: data } = parsePayloadObject(request.data) ?? {};
-  const app = appOf(config, session.identity.dialect);
+  const app = appOfKind(config, session.identity.dialect);
   const signed = parseAuth(auth);
   const text = typeof data === "string" ? data : "";
   const refuse = (reason: string): void => {

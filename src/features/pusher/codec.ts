@@ -9,7 +9,7 @@ import { errorCodes } from "../../protocol/codes.ts";
 import type { Command } from "../../protocol/command.ts";
 import { memberText, parseJsonObject, trustedJsonText } from "../../protocol/json/text.ts";
 import { payloadJson } from "../../protocol/payload.ts";
-import type { Publication } from "../../protocol/publication.ts";
+import type { Publication, StreamPosition } from "../../protocol/publication.ts";
 import type { Push, Reply, SubscribeResult } from "../../protocol/reply.ts";
 import type { ChannelConfig } from "../../config/config.ts";
 import type { PusherApp } from "./config.ts";
@@ -30,9 +30,12 @@ export class PusherCodec implements Codec {
   readonly #channels: ChannelConfig;
   /** The namespace of the application's channels, and the boundary: their names begin with it. */
   readonly #prefix: string;
+  readonly #sendsOffsets: boolean;
 
-  constructor(app: PusherApp, channels: ChannelConfig) {
+  /** @param sendsOffsets whether each event is followed by its offset (rule PU17) */
+  constructor(app: PusherApp, channels: ChannelConfig, sendsOffsets = false) {
     this.#app = app;
+    this.#sendsOffsets = sendsOffsets;
     this.#channels = channels;
     this.#prefix = channelOf("", app, channels);
   }
@@ -112,8 +115,9 @@ export class PusherCodec implements Codec {
         return this.#subscribe(name, JSON.stringify(data));
       case "pusher:unsubscribe":
         return { method: "unsubscribe", id, request: { channel: this.#channelOf(name) } };
+      case sinceEvent:
       case "pusher:signin": {
-        const request = { method: "pusher:signin", data: trustedJsonText(JSON.stringify(data)) };
+        const request = { method: event, data: trustedJsonText(JSON.stringify(data)) };
         return { method: "rpc", id, request };
       }
       default:
@@ -162,17 +166,20 @@ export class PusherCodec implements Codec {
     return channelOf(name, this.#app, this.#channels);
   }
 
-  #encodeSubscribed(channel: string, { publications }: SubscribeResult): Message {
+  #encodeSubscribed(channel: string, { publications, position }: SubscribeResult): Message {
     const name = nameOf(channel, this.#prefix);
     const succeeded = subscribedFrame(name, "{}");
-    if (kindOf(name)?.cache !== true) return succeeded;
+    if (kindOf(name)?.cache !== true)
+      return this.#sendsOffsets && position !== undefined
+        ? `${succeeded}\n${positionFrame("subscribed", name, position)}`
+        : succeeded;
     const [newest] = publications;
     const then =
       newest === undefined ? frameOf(cacheMiss, name, '"{}"') : this.#encodeEvent(channel, newest);
     return `${succeeded}\n${then}`;
   }
 
-  #encodeEvent(channel: string, { tags, info, data }: Publication): string {
+  #encodeEvent(channel: string, { tags, info, data, offset }: Publication): string {
     const name = nameOf(channel, this.#prefix);
     const event = tags?.[eventTag] ?? unnamedEvent;
     const isClients = info !== undefined && event.startsWith("client-");
@@ -180,7 +187,10 @@ export class PusherCodec implements Codec {
     const shown = isClients ? payloadJson(data) : JSON.stringify(textOfPayload(data));
     const member = isClients && kindOf(name)?.access === "presence" ? memberOf(info) : undefined;
     const user = member === undefined ? "" : `,"user_id":${JSON.stringify(member)}`;
-    return frameOf(event, name, shown, user);
+    const frame = frameOf(event, name, shown, user);
+    if (!this.#sendsOffsets || offset === 0) return frame;
+    const at = JSON.stringify({ channel: name, offset });
+    return `${frame}\n${frameOf("dormouse:offset", undefined, at)}`;
   }
 
   #encodeMember(event: string, channel: string, data: string | undefined): Message {
@@ -245,6 +255,28 @@ function connectOf(data: JsonObject): Command {
     subscriptions: new Map(),
   };
   return { method: "connect", id, request };
+}
+
+/** The frame with which a client asks for what came since an offset, and the method that it is (rule PU17). */
+export const sinceEvent = "dormouse:since";
+
+/** Where a channel is. `subscribed`: the subscription begins there; `lost`: what came before can't be read. */
+export function positionFrame(
+  what: "subscribed" | "lost",
+  name: string,
+  { offset, epoch }: StreamPosition,
+): string {
+  const data = JSON.stringify({ channel: name, offset, epoch });
+  return frameOf(`dormouse:${what}`, undefined, data);
+}
+
+/** Where the subscription begins whose success this is; undefined if it doesn't say. */
+export function startOf(success: Message): StreamPosition | undefined {
+  const lines = String(success).split("\n");
+  const line = lines.find((one) => one.startsWith('{"event":"dormouse:subscribed"'));
+  if (line === undefined) return undefined;
+  const { data }: { readonly data: StreamPosition } = JSON.parse(line);
+  return { offset: data.offset, epoch: data.epoch };
 }
 
 /** The success of a subscription. @param data a text, which the client reads as JSON */

@@ -177,6 +177,14 @@ export function appOf({ pusher }: Config, id: string | undefined): PusherApp | u
   return pusher?.apps.find((app) => app.id === id);
 }
 
+/** The application of a kind of clients. */
+export function appOfKind(config: Config, kind: string | undefined): PusherApp | undefined {
+  return appOf(config, kind?.replace(offsetsEnd, ""));
+}
+
+/** What the keys of clients end with that are sent offsets (rule PU17), and their kind: the ID of the application before. */
+export const offsetsEnd = "+offsets";
+
 /** The places to which webhooks are sent. */
 export function webhookTargets({ pusher }: Config): readonly Target[] {
   return (pusher?.apps ?? []).flatMap(({ webhooks }, index) =>

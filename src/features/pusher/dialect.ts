@@ -10,6 +10,7 @@ import {
   pingFrame,
   pongFrame,
   PusherCodec,
+  startOf,
   subscribedFrame,
 } from "./codec.ts";
 import type { Message } from "../../protocol/codec.ts";
@@ -21,7 +22,8 @@ import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/di
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
-import { appOf, type PusherApp } from "./config.ts";
+import type { CatchUp } from "./catch-up.ts";
+import { appOfKind, offsetsEnd, type PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
 import type { MemberLists } from "./member-lists.ts";
 import { infoOf, memberInfo, presenceData } from "./presence-member.ts";
@@ -42,14 +44,15 @@ export class PusherDialect implements Dialect {
   codecOf(kind: string): PusherCodec {
     const { config } = this.#setup;
     // A session whose application the configuration has no more ends with its next command.
-    const app = appOf(config, kind) ?? { ...noApp, id: kind };
-    const codec = this.#codecs.get(kind) ?? new PusherCodec(app, config.channel);
+    const app = appOfKind(config, kind) ?? { ...noApp, id: kind };
+    const codec =
+      this.#codecs.get(kind) ?? new PusherCodec(app, config.channel, kind.endsWith(offsetsEnd));
     this.#codecs.set(kind, codec);
     return codec;
   }
 
   verify(session: DialectSession, command: Command, done: (verified: Verdicts) => void): void {
-    const app = appOf(this.#setup.config, session.identity.dialect);
+    const app = appOfKind(this.#setup.config, session.identity.dialect);
     switch (command.method) {
       case "connect":
         if (app === undefined) done({ connection: unknownApp });
@@ -88,15 +91,21 @@ export class PusherDialect implements Dialect {
   }
 
   sendsLater(session: DialectSession, subscription: Subscription, reply: Message): boolean {
-    const { config, members } = this.#setup;
-    const app = appOf(config, session.identity.dialect);
+    const { config, members, catchUp } = this.#setup;
+    const app = appOfKind(config, session.identity.dialect);
     const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
     const kind = kindOf(name);
     const isTold = app?.webhooks.some(({ eventTypes }) => eventTypes.has("cache_miss"));
     if (isTold === true && kind?.cache === true && isCacheMiss(reply))
       this.#setup.missed(subscription.channel);
-    if (kind?.access !== "presence") return false;
+    const from = sendsOffsets(session) ? startOf(reply) : undefined;
+    if (kind?.access !== "presence" && from === undefined) return false;
     subscription.pause();
+    if (kind?.access !== "presence") {
+      session.send(reply);
+      if (from !== undefined) catchUp.awaitSince(session, subscription, from);
+      return true;
+    }
     members.listFor(session, subscription, (list) => {
       const { channels } = session.context;
       // It may have ended meanwhile.
@@ -106,7 +115,8 @@ export class PusherDialect implements Dialect {
       subscription.renew({ ...subscription.granted, hearsJoinLeave: true }, session.identity);
       const [, ...rest] = String(reply).split("\n");
       session.send([subscribedFrame(name, presenceData(list)), ...rest].join("\n"));
-      subscription.resume();
+      if (from === undefined) subscription.resume();
+      else catchUp.awaitSince(session, subscription, from);
     });
     return true;
   }
@@ -128,7 +138,11 @@ export class PusherDialect implements Dialect {
       done(invalid("no channel has this name"));
       return;
     }
-    const override = kind.cache ? { ...quiet, forceRecovery: true } : quiet;
+    const override = {
+      ...quiet,
+      ...(kind.cache && { forceRecovery: true }),
+      ...(sendsOffsets(session) && { forcePositioning: true }),
+    };
     const granted = (info?: JsonText): SubscriptionVerdict => {
       const terms = kind.access === "presence" ? { ...override, ...asMember } : override;
       const claims = { user: session.user, channel, client: "", expireAtSeconds: 0 };
@@ -211,6 +225,7 @@ interface DialectSetup {
   readonly config: Config;
   readonly verifier: Pick<Verifier, "signed">;
   readonly members: MemberLists;
+  readonly catchUp: CatchUp;
   /** Tells a cache channel's object that a subscriber has missed an event there. */
   readonly missed: (channel: string) => void;
 }
@@ -219,6 +234,11 @@ interface DialectSetup {
 function memberOf(session: DialectSession, data: string | undefined): JsonText | undefined {
   if (data !== undefined) return memberInfo(data);
   return session.user === "" ? undefined : infoOf(session.user, session.identity.claims?.info);
+}
+
+/** Whether the client is sent the offset of each event. */
+function sendsOffsets({ identity }: DialectSession): boolean {
+  return identity.dialect?.endsWith(offsetsEnd) === true;
 }
 
 /** The claims of a client that has just connected: where it has to sign in they end. */

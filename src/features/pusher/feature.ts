@@ -6,6 +6,7 @@ import type { ObjectPart, PartedGateway } from "../../object/part.ts";
 import { eventLimits } from "../events/limits.ts";
 import type { Feature } from "../feature.ts";
 import { channelOf, kindOf, nameOf } from "./channel-names.ts";
+import { CatchUp } from "./catch-up.ts";
 import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
 import { MemberLists } from "./member-lists.ts";
@@ -77,13 +78,14 @@ function pusherPart(object: PartedGateway): ObjectPart {
     },
     isFollowed: (channel) => object.gateway.follower(channel) !== undefined,
   });
+  const catchUp = new CatchUp(config);
   const missed = (channel: string): void =>
     object.gateway.ask(channel, { method: "cacheMissed" }, () => undefined, true);
   return {
     ofSessions: {
       config: ofClients(config),
-      dialect: new PusherDialect({ config, verifier, members, missed }),
-      clientMethods: pusherMethods(config, verifier),
+      dialect: new PusherDialect({ config, verifier, members, catchUp, missed }),
+      clientMethods: pusherMethods(config, verifier, catchUp),
     },
     ofGateway: { joins: (channel, send) => members.follow(channel, send) },
   };

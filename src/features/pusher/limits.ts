@@ -14,6 +14,9 @@ export const pusherLimits = {
   batchEventsMax: 10,
   /** How far the time of a signed request may be from the server's, in seconds. Beyond that it is refused with 401. */
   signatureSeconds: 600,
+  /** Channels on a page of the directory, and after which no further page is read for `GET /apps/ID/channels`. */
+  listedPageChannels: 1_000,
+  listedChannelsMax: 100_000,
   /** How long a client has to sign a user in where that is required, in seconds. Then it is closed with 4009. */
   signinSeconds: 30,
   /** How long a gateway collects changes of a channel's number of subscriptions before it reports the number. */
@@ -21,6 +24,8 @@ export const pusherLimits = {
   /** A channel with more subscriptions than the first tells of their number once in the second time at most. */
   countFastMax: 100,
   countSlowMs: 5_000,
+  /** How long a new subscription with offsets waits for its client to say up to where it has the events. */
+  sinceWaitMs: 10_000,
   /** Webhooks of one application. A configuration with more is refused (rule A8). */
   webhooksMax: 4,
   /** Events in one request of a webhook at most. */

@@ -209,6 +209,9 @@ describe("a cache channel", () => {
     const second = await subscribe(open(), name);
     const [, data] = await second.events.first(([event]) => event === "price");
     expect(data).toEqual({ euros: 3 });
+    const cache: unknown = await get(`/channels/${name}`, { info: "cache" });
+    expect(cache).toMatchObject({ occupied: true, cache: { data: '{"euros":3}' } });
+    expect(cache).toMatchObject({ cache: { ttl: expect.closeTo(300, -3) } });
   });
 });
 

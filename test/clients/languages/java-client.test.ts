@@ -44,7 +44,7 @@ function javaClient(): void {
   ) {
     const { at, token = alice, asks = false } = more;
     const address = endpoint.address(server, channel, at);
-    return java.listen(test, [address, token, channel, asks ? "asks" : ""]);
+    return java.run(test, "Listen", [address, token, channel, asks ? "asks" : ""]);
   }
 
   describe.concurrent.each(endpoints)("[W5] [T1] on a $name's socket", (endpoint) => {

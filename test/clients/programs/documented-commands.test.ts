@@ -116,7 +116,7 @@ const hows: readonly (readonly [RegExp, How])[] = [
   ],
   [/openapi-python-client/, { reason: "python-backend.test.ts runs the generator" }],
   [/^dormouse deploy /, { reason: "it needs an account; deploy.test.ts has the options" }],
-  [/^dormouse outbox /, { reason: "it needs PostgreSQL; outbox.test.ts runs it" }],
+  [/^dormouse outbox |migrate .*(?:php|env|soketi)/, { reason: "a test of its own runs it" }],
   [/^dormouse init --existing --env/, { reason: "init-existing.test.ts adds to an environment" }],
   [/^npm install dormouse-realtime/, { reason: "own-worker.test.ts installs the package" }],
   [/^npm install centrifuge/, { reason: "it downloads what is there", check: isInstalled }],

@@ -17,6 +17,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/README.md": ["clone"],
   "docs/command-line.md": ["clone", "project"],
   "docs/coming-from-centrifugo.md": ["clone"],
+  "docs/coming-from-pusher.md": ["clone"],
   "docs/compatibility.md": ["clone", "project"],
   "docs/configuration.md": ["clone", "project"],
   "docs/console.md": ["clone", "project"],
@@ -99,7 +100,7 @@ const anywhere: ReadonlySet<string> = new Set([
 /** Files that a command before it on the page makes, or that are the reader's own. */
 const readersFiles: readonly RegExp[] = [
   /^(?:\.\/)?\.(?:env|dev\.vars)/,
-  /^(?:config\.json|compose\.yaml|centrifugo\.\w+|wrangler\.jsonc|private\.pem|events\.jsonl)$/,
+  /^(?:config\.json|config\/reverb\.php|soketi\.json|compose\.yaml|centrifugo\.\w+|wrangler\.jsonc|private\.pem|events\.jsonl)$/,
   /^chat\/|\/\.venv\b/,
   /^FILE$/,
 ];

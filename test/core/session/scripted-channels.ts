@@ -360,6 +360,7 @@ function noteOf(channel: string, operation: ClientOperation): string {
     case "mark_read":
     case "update_publication":
     case "delete_publication":
+    case "erase":
       return `${operation.method} ${channel}`;
     case "delivered":
     case "set_audience":

@@ -20,7 +20,9 @@ export class JavaEnvironment {
 
   /** Created on first use, which takes a download, and reused from then on. */
   static async open(): Promise<JavaEnvironment> {
-    const content = [projectFile, scenarioFile].map((file) => readFileSync(file, "utf8")).join("");
+    const content = [projectFile, ...scenarioFiles]
+      .map((file) => readFileSync(file, "utf8"))
+      .join("");
     const folder = await cachedFolder("java", content, compile);
     return new JavaEnvironment([folder, join(folder, "*")].join(delimiter));
   }
@@ -30,12 +32,12 @@ export class JavaEnvironment {
   }
 
   /**
-   * Starts the scenario, which ends with the test.
+   * Starts a scenario, which ends with the test.
    *
    * @param words its arguments, which the scenario's comment explains
    */
-  listen(test: TestContext, words: readonly string[]): Script {
-    return new Script(test, "Listen", "java", ["-cp", this.#classPath, "Listen", ...words]);
+  run(test: TestContext, scenario: Scenario, words: readonly string[]): Script {
+    return new Script(test, scenario, "java", ["-cp", this.#classPath, scenario, ...words]);
   }
 }
 
@@ -44,10 +46,14 @@ async function compile(folder: string): Promise<void> {
   const gather = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`];
   await run("mvn", [...project, ...gather]);
   const classPath = join(folder, "*");
-  await run("javac", ["-encoding", "UTF-8", "-cp", classPath, "-d", folder, scenarioFile]);
+  await run("javac", ["-encoding", "UTF-8", "-cp", classPath, "-d", folder, ...scenarioFiles]);
 }
 
 /** Rejects with the program's standard error. */
 const run = promisify(execFile);
-const projectFile = join(packageRoot, "test", "clients", "java", "pom.xml");
-const scenarioFile = join(packageRoot, "test", "clients", "java", "Listen.java");
+const sources = join(packageRoot, "test", "clients", "java");
+const projectFile = join(sources, "pom.xml");
+/** The official client of the server's own protocol, and those of Pusher. */
+const scenarios = ["Listen", "PusherListen"] as const;
+type Scenario = (typeof scenarios)[number];
+const scenarioFiles = scenarios.map((name) => join(sources, `${name}.java`));

@@ -1,5 +1,5 @@
-/** An application of the Pusher protocol, as its servers and clients know it. */
-export const shopApp = { id: "shop", key: "shop-key", namespace: "shop" } as const;
+/** An application of the Pusher protocol, as its servers and clients know it; Python's library takes no ID but a number. */
+export const shopApp = { id: "1001", key: "shop-key", namespace: "shop" } as const;
 
 /** What the application signs with, by the name of the Worker's secret. */
 export const shopSecrets = {

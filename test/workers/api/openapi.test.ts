@@ -109,6 +109,7 @@ describe("the description of the HTTP API", () => {
     await checked("delete_publication", { channel, offset: 1, reason: "spam" });
     await checked("delete_publication", { channel, offset: 1 });
     await checked("history", { channel, limit: -1 });
+    await checked("erase", { channel, offset: 1 });
     await checked("presence", { channel });
     await checked("presence_stats", { channel });
     await checked("update_user_status", { users: [user], state: "busy" });
@@ -292,6 +293,7 @@ function commandsOf(channel: string, user: string): readonly object[] {
     { history: { channel, limit: -1 } },
     { update_publication: { channel, offset: 1, data: 2 } },
     { delete_publication: { channel, offset: 1 } },
+    { erase: { channel, offset: 1 } },
     { history_remove: { channel } },
     { presence: { channel } },
     { presence_stats: { channel } },

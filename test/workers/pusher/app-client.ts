@@ -35,6 +35,20 @@ export async function request(
   });
 }
 
+/** Asks as the application's server does. */
+export async function get(path: string, asked: Record<string, string> = {}): Promise<unknown> {
+  const parameters = {
+    auth_key: app.key,
+    auth_timestamp: String(Math.floor(Date.now() / 1_000)),
+    auth_version: "1.0",
+    ...asked,
+  };
+  const signature = await sign(requestText("GET", `/apps/shop${path}`, Object.entries(parameters)));
+  const query = new URLSearchParams({ ...parameters, auth_signature: signature });
+  const response = await exports.default.fetch(address(`/apps/shop${path}?${query.toString()}`));
+  return response.json();
+}
+
 /** A client, and its socket_id. */
 export async function connect(key = app.key, query = "?protocol=7") {
   const response = await exports.default.fetch(address(`/app/${key}${query}`), {

@@ -6,7 +6,7 @@ import { signinText } from "../../../src/features/pusher/signed-text.ts";
 import { hibernate } from "../support/attachments.ts";
 import { configure } from "../support/configure.ts";
 import type { TestSocket } from "../support/test-socket.ts";
-import { app, connect, secret, sign, subscribe } from "./app-client.ts";
+import { app, connect, get, secret, sign, subscribe } from "./app-client.ts";
 
 configure({
   channel: { namespaces: [{ name: "shop", presence: true }] },
@@ -82,3 +82,15 @@ describe.each(states)(
     });
   },
 );
+
+describe("the list of channels", () => {
+  it("[PU12] has all of them, however many pages that takes, by their prefix", async () => {
+    Object.assign(pusherLimits, { listedPageChannels: 2 });
+    const names = ["list-1", "list-2", "list-3", "list-4", "list-5"];
+    const clients = [];
+    for (const name of [...names, "other-1"]) clients.push(await subscribe(name));
+    const channels = Object.fromEntries(names.map((name) => [name, {}]));
+    expect(await get("/channels", { filter_by_prefix: "list-" })).toEqual({ channels });
+    for (const { socket } of clients) socket.close();
+  });
+});

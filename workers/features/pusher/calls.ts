@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import type { Entry } from "../../../src/api/command.ts";
 import { channelOf, kindOf } from "../../../src/features/pusher/channel-names.ts";
 import { memberOf } from "../../../src/features/pusher/presence-member.ts";
+import { limits } from "../../../src/limits.ts";
 import { type ErrorCode, errorCodes } from "../../../src/protocol/codes.ts";
 import { memberText, type JsonText, trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { isJsonObject, jsonValue } from "../../../src/protocol/wire-value.ts";
@@ -46,13 +47,20 @@ export async function countsFor(
   context: Context<AppEnv>,
   names: readonly string[],
 ): Promise<readonly Present[] | Response> {
-  const entries = names.map((name): Entry => ({
-    outcome: "call",
-    channel: channelIn(context, name),
-    command: { method: "presence" },
-  }));
-  const answers = await answersTo(context, entries);
-  return answers instanceof Response ? answers : answers.map(countsOf);
+  const counts: Present[] = [];
+  // One request of a backend may make so many calls at a time.
+  for (let from = 0; from < names.length; from += limits.requestChannelsMax) {
+    const some = names.slice(from, from + limits.requestChannelsMax);
+    const entries = some.map((name): Entry => ({
+      outcome: "call",
+      channel: channelIn(context, name),
+      command: { method: "presence" },
+    }));
+    const answers = await answersTo(context, entries);
+    if (answers instanceof Response) return answers;
+    counts.push(...answers.map(countsOf));
+  }
+  return counts;
 }
 
 /** The counts that `info` asks for. */

@@ -1,7 +1,9 @@
 import type { Context } from "hono";
+import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
 import { channelOf, isUserId, kindOf, nameOf } from "../../../src/features/pusher/channel-names.ts";
 import { textOfPayload } from "../../../src/features/pusher/event-data.ts";
+import { pusherLimits } from "../../../src/features/pusher/limits.ts";
 import { dialectName } from "../../../src/features/pusher/names.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
@@ -21,12 +23,9 @@ export async function listChannels(context: Context<AppEnv>): Promise<Response> 
     return refuse(context, 400, "user_count needs a filter_by_prefix that begins with presence-");
   const whole = channelOf("", app, config);
   if (!/^[-\w=@,.;]*$/.test(prefix)) return Response.json({ channels: {} });
-  const page = { after: "", limit: limits.requestChannelsMax };
-  const question = { method: "channels", pattern: `${whole}${prefix}*`, page } as const;
-  const answers = await answersTo(context, [{ outcome: "question", question }]);
-  if (answers instanceof Response) return answers;
-  const found = jsonValue(memberText(answers[0] ?? "{}", "channels") ?? "{}");
-  const names = Object.keys(isJsonObject(found) ? found : {})
+  const found = await allChannels(context, `${whole}${prefix}*`);
+  if (found instanceof Response) return found;
+  const names = found
     .map((name) => nameOf(name, whole))
     .filter((name) => kindOf(name)?.access !== "user");
   const counts = asksUsers ? await countsFor(context, names) : [];
@@ -36,6 +35,29 @@ export async function listChannels(context: Context<AppEnv>): Promise<Response> 
     return [name, asksUsers ? { user_count: users.length } : {}] as const;
   });
   return Response.json({ channels: Object.fromEntries(listed) });
+}
+
+/** The names of all channels of a pattern that have subscribers, page by page. @returns the response if that failed */
+async function allChannels(
+  context: Context<AppEnv>,
+  pattern: string,
+): Promise<readonly string[] | Response> {
+  const names: string[] = [];
+  let after: string | undefined = "";
+  while (after !== undefined) {
+    const page = { after, limit: pusherLimits.listedPageChannels };
+    const question = { method: "channels", pattern, page } as const;
+    const answers = await answersTo(context, [{ outcome: "question", question }]);
+    if (answers instanceof Response) return answers;
+    const answer = jsonValue(answers[0] ?? trustedJsonText("{}"));
+    const { channels = null, cursor } = isJsonObject(answer) ? answer : {};
+    for (const name of isJsonObject(channels) ? Object.keys(channels) : []) names.push(name);
+    after =
+      typeof cursor === "string" && names.length < pusherLimits.listedChannelsMax
+        ? cursor
+        : undefined;
+  }
+  return names;
 }
 
 /** `GET /apps/ID/channels/NAME` */
@@ -98,7 +120,7 @@ function infoIn({ req }: Context<AppEnv>): string {
   return req.query("info") ?? "";
 }
 
-/** The last event of a channel, as it is kept; undefined if there is none. */
+/** The last event of a channel, as it is kept, and for how many seconds yet; undefined if there is none. */
 async function cacheOf(context: Context<AppEnv>, name: string) {
   const request = { limit: 1, reverse: true };
   const channel = channelIn(context, name);
@@ -107,5 +129,12 @@ async function cacheOf(context: Context<AppEnv>, name: string) {
   if (answers instanceof Response) return answers;
   const [newest] = elementTexts(answers[0] ?? "{}", "publications") ?? [];
   const data = newest && memberText(newest, "data");
-  return data === undefined ? undefined : { data: textOfPayload(trustedJsonText(data)) };
+  if (data === undefined) return undefined;
+  const state = await context.env.CHANNELS.getByName(channel).inspect({ refusals: 0 });
+  const newestMs = state.channel?.newestMs;
+  const known = resolveChannel(channel, context.get("configured").config.channel);
+  const ttlMs = known.outcome === "resolved" ? known.options.historyTtlMs : 0;
+  const shown = { data: textOfPayload(trustedJsonText(data)) };
+  if (newestMs === undefined) return shown;
+  return { ...shown, ttl: Math.max(0, Math.ceil((newestMs + ttlMs - Date.now()) / 1_000)) };
 }

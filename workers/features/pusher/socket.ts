@@ -1,6 +1,7 @@
 import type { Context, Handler } from "hono";
 import { gatewayName } from "../../../src/contract/object-names.ts";
 import type { Handover } from "../../../src/contract/handover.ts";
+import { offsetsEnd } from "../../../src/features/pusher/config.ts";
 import { connectFrame, errorFrame } from "../../../src/features/pusher/codec.ts";
 import { dialectName } from "../../../src/features/pusher/names.ts";
 import { Pools } from "../../../src/gateway/pool.ts";
@@ -26,7 +27,9 @@ async function handOver(
 ): Promise<Response> {
   const { req, env } = context;
   const { config } = context.get("configured");
-  const app = config.pusher?.apps.find(({ key }) => key === req.param("key"));
+  const given = req.param("key") ?? "";
+  const end = given.endsWith(offsetsEnd) ? offsetsEnd : "";
+  const app = config.pusher?.apps.find(({ key }) => `${key}${end}` === given);
   const protocol = req.query("protocol");
   if (app === undefined) return refusing(context, 4001, "Application does not exist");
   if (protocol === undefined) return refusing(context, 4008, "No protocol version supplied");
@@ -49,7 +52,7 @@ async function handOver(
   const handover: Handover = {
     v: 1,
     keepalive: "client",
-    dialect: app.id,
+    dialect: `${app.id}${end}`,
     first: connectFrame(req.query("client") ?? "", req.query("version") ?? ""),
     ...(address !== undefined && { address }),
     ...(traceparent !== undefined && { traceparent }),

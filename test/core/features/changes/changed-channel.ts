@@ -29,7 +29,7 @@ export function openChanging(sql: Sql, opening: Opening = {}): Channel {
 /** Carries out a request of the API on a channel, and gives what a backend would get. */
 export function call(
   channel: Channel,
-  method: "update_publication" | "delete_publication",
+  method: "update_publication" | "delete_publication" | "erase",
   params: object,
   nowMs = 0,
 ): Readonly<Record<string, unknown>> {

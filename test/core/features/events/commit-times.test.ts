@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { CommitTimes } from "../../../../src/features/events/outbox.ts";
+import { CommitTimes } from "../../../../src/features/events/commit-times.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
 import { NodeSql } from "../../../support/node-sql.ts";
 import { beginDue, openOutbox, published } from "./outbox-fixture.ts";

@@ -255,6 +255,7 @@ export class ModelChannel implements ChannelClientPort {
       case "shared_poll_publish":
       case "update_publication":
       case "delete_publication":
+      case "erase":
       case "track":
       case "untrack":
       case "cacheMissed":
