@@ -16,6 +16,7 @@ import {
 } from "ai";
 import { Centrifuge } from "centrifuge";
 import {
+  type AnswerState,
   type Chunk,
   DormouseChatTransport,
   httpApi,
@@ -28,7 +29,7 @@ const chats = Number(process.argv[2] ?? 1_000);
 /** A producer writes once in so long. With a thousand that write each 100 ms one machine would have 10,000 calls a second. */
 const periodMs = Number(process.argv[3] ?? 1_000);
 /** In so many chats, so often in each, the first chunk is waited for. */
-const [firstChats, asked] = [10, 5];
+const [firstChats, firstRounds] = [10, 5];
 /** An answer of 500 tokens in 10 seconds: five at once each 100 ms. */
 const [pieces, pieceMs, piece] = [100, 100, " acorn".repeat(5)];
 const whole = piece.repeat(pieces);
@@ -58,22 +59,23 @@ const origin = `http://127.0.0.1:${address.port}`;
 /** How long each piece of an answer takes now; 0: there is one. */
 let everyMs = 0;
 /** The answers that are being written, also after their pages have all of them. */
-const producers = new Set<Promise<unknown>>();
+const producers = new Set<Promise<AnswerState>>();
 
 /** The application's route: for the SDK's own transport the answer is in the response. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body: { readonly id: string } = JSON.parse(await text(request));
   if (request.url === "/default") {
-    pipeUIMessageStreamToResponse({ response, stream: words() });
+    void pipeUIMessageStreamToResponse({ response, stream: words() });
     return;
   }
   const channel = `chat:${body.id}`;
   const taken = await takeChatRequest(backend, channel, body);
   response.writeHead(202).end();
-  if (taken !== undefined)
-    producers.add(
-      streamToChannel(backend, channel, words(), { messageId: taken.answerId, periodMs }),
-    );
+  if (taken === undefined) return;
+  const options = { messageId: taken.answerId, periodMs };
+  const written = streamToChannel(backend, channel, words(), options);
+  producers.add(written);
+  await written;
 }
 
 function words(): ReadableStream<Chunk> {
@@ -170,7 +172,7 @@ async function firstChunk(): Promise<void> {
   const [mine, theirs, call]: [number[], number[], number[]] = [[], [], []];
   for (let nth = 0; nth < firstChats; nth++) {
     const [own, other] = [await openDormouse(`first-${nth}`), openDefault(`first-${nth}`)];
-    for (let round = 0; round < asked; round++) {
+    for (let round = 0; round < firstRounds; round++) {
       mine.push((await ask(own)).firstMs);
       theirs.push((await ask(other)).firstMs);
       await Promise.all(producers);
@@ -195,16 +197,16 @@ async function atOnce(
   const pages: Page[] = [];
   for (let from = 0; from < chats; from += openedAtOnce) {
     const some = Array.from({ length: Math.min(openedAtOnce, chats - from) }, (_, nth) =>
-      open(`${from + nth}`),
+      Promise.resolve(open(`${from + nth}`)),
     );
     pages.push(...(await Promise.all(some)));
   }
   const ownMs = pieces * pieceMs;
-  const asked = pages.map(async (page, nth) => {
+  const askLater = async (page: Page, nth: number) => {
     await pause((nth * ownMs) / chats);
     return ask(page);
-  });
-  const answers = await Promise.all(asked);
+  };
+  const answers = await Promise.all(pages.map((page, nth) => askLater(page, nth)));
   for (const page of pages) page.close();
   const bad = answers.filter(({ said }) => said !== whole).length;
   const lasted = median(answers.map(({ wholeMs }) => wholeMs));
