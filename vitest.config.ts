@@ -27,20 +27,20 @@ const workerd = () =>
         {
           name: "hook-backend",
           modules: true,
-          scriptPath: "./test/workers/support/hook-backend.js",
+          scriptPath: "./test/workers/support/programs/hook-backend.js",
           compatibilityDate: "2026-11-02",
         },
         {
           name: "receiver",
           modules: true,
-          scriptPath: "./test/workers/support/receiver-worker.mjs",
+          scriptPath: "./test/workers/support/programs/receiver-worker.mjs",
           compatibilityDate: "2026-11-02",
           queueConsumers: { events: { maxBatchTimeout: 0.1 } },
         },
         {
           name: "dead-letters",
           modules: true,
-          scriptPath: "./test/workers/support/dead-letters.js",
+          scriptPath: "./test/workers/support/programs/dead-letters.js",
           compatibilityDate: "2026-11-02",
           queueConsumers: { "refused-orders": { maxBatchTimeout: 0.1 } },
         },

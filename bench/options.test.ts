@@ -82,12 +82,14 @@ describe("the command line of the bench", () => {
           sockets: { host: "127.0.0.1", port: 8_000, path: "/connection/websocket" },
           api: { host: "127.0.0.1", port: 8_000, path: "/api" },
           key: "a,b=c",
+          protocol: "centrifugo",
         },
         {
           name: "peer:0.9",
           sockets: { host: "other", port: 80, path: "/channel/%7Bchannel%7D/websocket" },
           api: { host: "other", port: 81, path: "" },
           key: "k",
+          protocol: "centrifugo",
         },
       ],
     });
@@ -101,6 +103,10 @@ describe("the command line of the bench", () => {
   it.each([
     { peer: "centrifugo", problem: "takes NAME=URL,api=URL,key=KEY" },
     { peer: "centrifugo=ws://h/,key=secret", problem: "takes NAME=URL,api=URL,key=KEY" },
+    {
+      peer: "a=ws://h/connection,api=http://h/apps/1,sign=secret",
+      problem: "of a signs, but has a URL that doesn't end with /app/KEY",
+    },
     { peer: "a b=ws://h/,api=http://h/,key=secret", problem: "takes a name of up to 30 letters" },
     { peer: "a=ws://h/,api=http://h/,key=", problem: "of a has a key that is empty" },
     { peer: "a=ws://h/,api=http://h/,key=secret\r\nX: y", problem: "of a has a key that is" },

@@ -126,7 +126,8 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --peer NAME=URL,api=URL,key=KEY
                    also measures a server that runs already and speaks the Centrifugo protocol, in turns with the
                    others: its WebSockets are at the first URL (ws://…, in which {channel} stands for the channel),
-                   its HTTP API is at the second (http://…, such as http://127.0.0.1:8000/api). May be repeated
+                   its HTTP API is at the second (http://…, such as http://127.0.0.1:8000/api). May be repeated.
+                   With sign=KEY in place of key=KEY it speaks the Pusher protocol, at …/app/KEY and …/apps/ID
   --json           prints one JSON document; progress goes to the standard error
                    (npm prints lines of its own first, unless it is run as npm run --silent)
   --out FOLDER     the folder for results.json and the charts (default bench-report)
@@ -191,7 +192,7 @@ function readPeers(texts: readonly string[]): readonly Peer[] {
 function peerText(peer: Peer): string {
   const { sockets, api } = peer;
   const path = sockets.path.replaceAll("%7Bchannel%7D", "{channel}");
-  return `${shownName(peer)}=ws://${sockets.host}:${sockets.port}${path},api=http://${api.host}:${api.port}${api.path},key=…`;
+  return `${shownName(peer)}=ws://${sockets.host}:${sockets.port}${path},api=http://${api.host}:${api.port}${api.path},${peer.protocol === "pusher" ? "sign" : "key"}=…`;
 }
 
 function shownName({ name }: Peer): string {

@@ -3,15 +3,16 @@ import type { Endpoint } from "./server.ts";
 /** The name of a peer among the systems. */
 export type PeerName = `peer:${string}`;
 
-/** A server that runs already, isn't started by the bench, and speaks the Centrifugo protocol. */
+/** A server that runs already, isn't started by the bench, and speaks the Centrifugo or the Pusher protocol. */
 export interface Peer {
   readonly name: PeerName;
   /** Its WebSockets. `%7Bchannel%7D` in the path stands for the channel's name. */
   readonly sockets: Endpoint & { readonly path: string };
   /** Its HTTP API: the path without `/publish` at the end. */
   readonly api: Endpoint & { readonly path: string };
-  /** For the header `X-API-Key`. */
+  /** The value of the header `X-API-Key`, or what requests of the Pusher protocol are signed with. */
   readonly key: string;
+  readonly protocol: "centrifugo" | "pusher";
 }
 
 export type ParsedPeer =
@@ -24,13 +25,15 @@ export function isPeerName(name: string): name is PeerName {
 }
 
 /**
- * Reads `NAME=URL,api=URL,key=KEY`. The key is the rest of the text, so it may hold any character. Problems never quote
- * the text, because it holds the key.
+ * Reads `NAME=URL,api=URL,key=KEY`, or `NAME=URL,api=URL,sign=KEY` of a server of the Pusher protocol. The key is the rest of
+ * the text, so it may hold any character. Problems never quote the text, because it holds the key.
  */
 export function parsePeer(text: string): ParsedPeer {
-  const parts = /^(?<name>[^=]*)=(?<sockets>[^,]*),api=(?<api>[^,]*),key=(?<key>.*)$/s.exec(text);
-  const { name = "", sockets = "", api = "", key = "" } = parts?.groups ?? {};
-  if (parts === null) return refused("takes NAME=URL,api=URL,key=KEY, in this order");
+  const shape =
+    /^(?<name>[^=]*)=(?<sockets>[^,]*),api=(?<api>[^,]*),(?<kind>key|sign)=(?<key>.*)$/s;
+  const parts = shape.exec(text);
+  const { name = "", sockets = "", api = "", kind = "", key = "" } = parts?.groups ?? {};
+  if (parts === null) return refused("takes NAME=URL,api=URL,key=KEY, in this order, or sign=KEY");
   if (!/^[a-z0-9][a-z0-9._-]{0,29}$/i.test(name))
     return refused("takes a name of up to 30 letters, digits, dots, hyphens and underscores");
   // It becomes a header's value.
@@ -45,7 +48,10 @@ export function parsePeer(text: string): ParsedPeer {
     sockets: socketsPlace,
     api: { ...apiPlace, path: apiPlace.path.replace(/\/$/, "") },
     key,
+    protocol: kind === "key" ? "centrifugo" : "pusher",
   };
+  if (peer.protocol === "pusher" && !/\/app\/[\w-]+$/.test(sockets))
+    return refused(`of ${name} signs, but has a URL that doesn't end with /app/KEY`);
   return { outcome: "peer", peer };
 }
 

@@ -70,6 +70,8 @@ export interface Post {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The path for another body, where the path signs it; absent if it doesn't. */
+  readonly pathOf?: (body: string) => string;
 }
 
 /**

@@ -1,4 +1,7 @@
+import { createHash, createHmac } from "node:crypto";
 import { expect, it } from "vitest";
+import { NumberedRequest } from "../load/post-request.ts";
+import { publicationData } from "../load/publication-data.ts";
 import { type Caller, marker, tokenSecret } from "./wire.ts";
 import { peerWire } from "./peer-wire.ts";
 import { wires } from "./wires.ts";
@@ -14,13 +17,22 @@ const peer = peerWire({
   sockets: { host: "x", port: 80, path: "/channel/%7Bchannel%7D/websocket" },
   api: { host: "y", port: 81, path: "/base/api" },
   key: "the peer's key",
+  protocol: "centrifugo",
 });
-const every = [...Object.entries(wires), ["peer", peer] as const].map(([name, wire]) => ({
+const pusher = peerWire({
+  name: "peer:y",
+  sockets: { host: "x", port: 80, path: "/app/shop-key" },
+  api: { host: "y", port: 81, path: "/apps/1001" },
+  key: "the application's secret",
+  protocol: "pusher",
+});
+const peers = { peer, pusher };
+const every = [...Object.entries(wires), ...Object.entries(peers)].map(([name, wire]) => ({
   name,
   wire,
 }));
-const batching = every.filter(({ name }) => name !== "partyserver" && name !== "null");
-const dormouse = every.filter(({ name }) => /^(?:channel|gateway|peer)/.test(name));
+const batching = every.filter(({ name }) => !["partyserver", "null", "pusher"].includes(name));
+const dormouse = every.filter(({ name }) => /^(?:channel|gateway|peer$)/.test(name));
 
 const receiving = every.filter(({ name }) => name !== "null");
 
@@ -85,4 +97,42 @@ it("a peer gets its own addresses and key", () => {
     headers: { "X-API-Key": "the peer's key" },
   });
   expect(peer.publishBatch?.([caller.channel], data).path).toBe("/base/api/batch");
+});
+
+it("a peer of the Pusher protocol gets requests that its application has signed, each with its own body", () => {
+  const post = pusher.publish("news", data);
+  for (const number of ["1", "2"]) {
+    const body = post.body.replace("^1", `^${number}`);
+    const [path = "", query = ""] = (post.pathOf?.(body) ?? "").split("?");
+    const { auth_signature: signature = "", ...others } = Object.fromEntries(
+      new URLSearchParams(query),
+    );
+    const text = Object.entries(others).map(([name, value]) => `${name}=${value}`);
+    const signed = `POST\n${path}\n${text.join("&")}`;
+    expect(signature).toBe(
+      createHmac("sha256", "the application's secret").update(signed).digest("hex"),
+    );
+    expect(others).toMatchObject({
+      auth_key: "shop-key",
+      body_md5: createHash("md5").update(body).digest("hex"),
+    });
+  }
+  const together = pusher.publishBatch?.(["one", "two"], data).body ?? "";
+  expect(JSON.parse(together)).toEqual({ name: "bench", channels: ["one", "two"], data });
+  expect(post.path).toMatch(/^\/apps\/1001\/events\?/);
+  expect(pusher.connectScript(caller).path).toMatch(/^\/app\/shop-key\?protocol=7/);
+});
+
+it("a post whose path signs it is signed again with each number", () => {
+  const numbered = new NumberedRequest(pusher.publish("news", publicationData(0, 19)), {
+    host: "y",
+    port: 81,
+  });
+  const hashes = [1, 2].map((index) => {
+    const [head = "", body = ""] = String(numbered.numbered(index)).split("\r\n\r\n");
+    expect(body).toContain(`^100000${index}`);
+    expect(head).toContain(createHash("md5").update(body).digest("hex"));
+    return head;
+  });
+  expect(hashes[0]).not.toBe(hashes[1]);
 });

@@ -247,6 +247,11 @@ export class CommandExecutor {
     }
     const { later } = this.#session.context;
     const all = this.#queue?.close(key) ?? [];
+    if (this.#queue?.isOpen(connectKey) === true) {
+      // All commands wait. Those for this channel that wait for the same came later.
+      this.#queue.putFirst(connectKey, all);
+      return;
+    }
     if (this.#queue?.idle === true) this.#queue = undefined;
     const waited = later === undefined ? all : all.slice(0, limits.frameTurnCommands);
     for (const received of waited) {
@@ -263,9 +268,11 @@ export class CommandExecutor {
     }
     const rest = all.slice(waited.length);
     if (waited.length === 0 || this.#session.ignoresCommands) return;
-    const isLeft = rest.length > 0 && this.#queue?.isOpen(key) !== true;
-    if (isLeft) this.#open(key);
-    for (const received of rest) this.#queue?.enqueue(key, received);
+    // Behind a command that makes all others wait, the rest waits as well, or that one would come after it.
+    const restKey = this.#queue?.isOpen(connectKey) === true ? connectKey : key;
+    const isLeft = rest.length > 0 && this.#queue?.isOpen(restKey) !== true;
+    if (isLeft) this.#open(restKey);
+    for (const received of rest) this.#queue?.enqueue(restKey, received);
     if (this.#queue?.isOpen(key) === true) this.#giveTurn(key, isLeft);
   }
 

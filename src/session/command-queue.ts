@@ -58,6 +58,12 @@ export class CommandQueue {
     return true;
   }
 
+  /** Makes commands that have waited with another key wait before all others with this key. */
+  putFirst(key: string, waited: readonly ReceivedCommand[]): void {
+    this.#underWay.get(key)?.unshift(...waited);
+    this.#count += waited.length;
+  }
+
   /** From here on, commands with this key don't wait any more. Returns those that waited, in order. */
   close(key: string): readonly ReceivedCommand[] {
     const waited = this.#underWay.get(key) ?? [];

@@ -58,7 +58,10 @@ export function heartbeat(
   const sinceMs = Math.abs(nowMs - (session.pingedAtMs ?? session.openedAtMs));
   if (!tick || sinceMs < intervalMs / 2) return "nothing";
   const heardMs = heardAtMs !== undefined && heardAtMs <= reachMs ? heardAtMs : 0;
-  const isAnswered = session.awaitingPong !== true || pingedAtMs > nowMs || heardMs >= pingedAtMs;
+  // The clock may have been set back between the ping and the answer.
+  const answeredFromMs = pingedAtMs - Math.min(clockStepMsMax, intervalMs / 2);
+  const isAnswered =
+    session.awaitingPong !== true || pingedAtMs > nowMs || heardMs >= answeredFromMs;
   if (isAnswered) return "ping";
   return sinceMs >= Math.min(pongTimeoutMs, intervalMs) ? "no-pong" : "nothing";
 }
@@ -97,6 +100,11 @@ export function pingAnsweredMs(
   return answeredMs >= pingedAtMs && answeredMs <= nowMs ? answeredMs : undefined;
 }
 
+/**
+ * A step back of the clock that closes no connection. A client that answered the ping before so late, and disappeared, is
+ * found a ping later.
+ */
+const clockStepMsMax = 2_000;
 /** Centrifugo's `pong_timeout`; a shorter ping interval leaves less. */
 const pongTimeoutMs = 8_000;
 /** A client may miss one of its own pings, and its network may delay the next one. */

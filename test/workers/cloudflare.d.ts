@@ -16,9 +16,9 @@ declare global {
       /** The receiver of events: vitest.config.ts. */
       readonly RECEIVER: Fetcher;
       readonly EVENTS: Queue;
-      /** The backend of hooks: test/workers/support/hook-backend.js. */
+      /** The backend of hooks: test/workers/support/programs/hook-backend.js. */
       readonly BACKEND: Fetcher;
-      /** The queue of orders, the one for refused messages, and its consumer: test/workers/support/dead-letters.js. */
+      /** The queue of orders, the one for refused messages, and its consumer: test/workers/support/programs/dead-letters.js. */
       readonly ORDERS: Queue;
       readonly REFUSED: Queue;
       readonly DEAD_LETTERS: Fetcher;

@@ -43,7 +43,7 @@ export async function admit(context: Context<AppEnv>): Promise<Admission> {
 /** Admits a client, unless the headers that hooks get are more than a session can keep (rule B2). */
 function admitted(context: Context<AppEnv>, claims: ConnectionClaims | undefined): Admission {
   const request = context.req.raw.headers;
-  const headers = headersForHooks(context.var.configured.config, request);
+  const headers = headersForHooks(context.get("configured").config, request);
   if (headers === "too-large") return refused(respondTooLarge());
   const traceparent = parseTraceparent(request.get("traceparent"));
   const address = claims === undefined ? addressOf(context) : undefined;
@@ -70,7 +70,7 @@ export async function checkClient(
   firstFrame?: { readonly codec: Codec; readonly frame: Message },
 ): Promise<ConnectHookOutcome> {
   if (firstFrame === undefined) return askAboutClient(context, admission, client);
-  const isAsked = asksAtUpgrade(context.var.configured.config);
+  const isAsked = asksAtUpgrade(context.get("configured").config);
   const isChecked = admission.claims === undefined && (isAsked || tokenRequired(context));
   if (!isChecked) return { outcome: "admitted", ...admission };
   const [first] = firstFrame.codec.decodeFrame(firstFrame.frame).commands;
@@ -81,7 +81,7 @@ export async function checkClient(
   if (asked.outcome !== "admitted" || asked.claims !== undefined || !tokenRequired(context))
     return asked;
   if (request.token === "") return closing(context, disconnectCodes.badRequest, noTokenReason);
-  const verdict = await context.var.configured.verifier.connection(request.token, Date.now());
+  const verdict = await context.get("configured").verifier.connection(request.token, Date.now());
   return verdict.outcome === "invalid"
     ? closing(context, disconnectCodes.invalidToken, tokenReason(verdict))
     : asked;
@@ -99,7 +99,7 @@ function closing(
 
 /** Whether a client needs a connection token, if no backend has given it credentials (rules C3 and Q10). */
 export function tokenRequired(context: Context<AppEnv>): boolean {
-  const { config } = context.var.configured;
+  const { config } = context.get("configured");
   const isAskedLater = config.hooks.connect !== undefined && !asksAtUpgrade(config);
   return !config.client.allowAnonymousConnectWithoutToken && !isAskedLater;
 }
@@ -119,7 +119,7 @@ type UpgradeToken =
 
 /** Finds and verifies the token of an upgrade. An attacker without a valid token never reaches an object. */
 async function checkUpgradeToken(context: Context<AppEnv>): Promise<UpgradeToken> {
-  const { config, verifier } = context.var.configured;
+  const { config, verifier } = context.get("configured");
   const known = await visitors.get(context.req.raw)?.();
   if (known !== undefined) return { outcome: "verified", claims: known };
   const token = offeredToken(context, config.client.tokenCookie);

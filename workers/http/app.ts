@@ -20,6 +20,7 @@ import {
 import type { AppEnv } from "./app-env.ts";
 import { enoughDescriptors } from "./descriptor-use.ts";
 import { Door } from "./door.ts";
+import { KnownRoutes } from "./known-routes.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
 import { channelEndpoint, type Endpoint, regionEndpoint, withoutChannel } from "./endpoints.ts";
@@ -34,7 +35,7 @@ import { type UpgradeBounds, webSocket } from "./websocket.ts";
 /** Creates the route table of the edge. */
 export function createApp(): HonoBase<AppEnv> {
   // Hono's usual class would bring a second router, which refuses these routes, and take this one.
-  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
+  const app = new HonoBase<AppEnv>({ router: new KnownRoutes(new TrieRouter()) });
   app.use(configure);
   for (const one of middleware) app.use(one);
   app.use(logRefusal);
@@ -126,7 +127,7 @@ function addTransports(
  */
 function description(file: string): Handler<AppEnv> {
   return async (context) => {
-    const { swagger } = context.var.configured.config;
+    const { swagger } = context.get("configured").config;
     if (!swagger.enabled) return respondText(404, "swagger.enabled is not set");
     // Cloudflare redirects a file of HTML to its name without the ending, which this request follows.
     const asset = await packageFile(context, file);

@@ -48,7 +48,7 @@ async function withDescriptors(
 
 /** Whether a request has a key of the API, or a valid token where an upgrade has it. */
 async function provesItself(context: Context<AppEnv>): Promise<boolean> {
-  const { configured } = context.var;
+  const configured = context.get("configured");
   if ((await keyAmong(offeredKeys(context), configured)) !== undefined) return true;
   const token = offeredToken(context, configured.config.client.tokenCookie);
   if (token === "") return false;

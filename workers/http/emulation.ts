@@ -40,7 +40,7 @@ export async function emulation(context: Context<AppEnv>): Promise<Response> {
   const posted = isBinary ? decodeEmulation(body) : parseEmulationRequest(utf8Text(body) ?? "");
   if (posted === undefined) return respondMalformed("malformed emulation request");
   if (frameLength(posted) > limits.frameBytesMax) return respondTooLarge();
-  const { config, sessions } = context.var.configured;
+  const { config, sessions } = context.get("configured");
   const object = objectOf(posted.node, context.env, config.channel);
   if (object === undefined) return respondNotFound();
   if (!(await sessions.made(posted.session, posted.node))) {

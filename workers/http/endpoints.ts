@@ -35,7 +35,7 @@ export function channelEndpoint(): Endpoint {
     const channel = channelOf(context.req.raw);
     if (channel === undefined) return malformed("the path has a malformed channel name");
     if (channel === "." || channel === "..") return malformed(noAddress);
-    const resolved = resolveChannel(channel, context.var.configured.config.channel);
+    const resolved = resolveChannel(channel, context.get("configured").config.channel);
     if (resolved.outcome === "bad-name") return malformed(resolved.reason);
     const address = addressOf(context);
     const pool = {

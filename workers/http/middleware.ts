@@ -66,7 +66,7 @@ function calledMethod(first: string, name: string, last: string): string | undef
 
 /** The refusal that a response stands for, if no handler has left one. Where an answer is 200, the handler has. */
 function ofResponse(response: Response): RefusedRequest | undefined {
-  if (response.ok) return undefined;
+  if (response.status === 101 || response.ok) return undefined;
   const detail = response.headers.get("X-Dormouse-Error-Detail");
   if (detail !== null) return { rule: "W4", reason: detail };
   switch (response.status) {

@@ -56,7 +56,7 @@ interface PoolObject {
  */
 export async function placeSocket(
   pool: Pool,
-  handover: Request,
+  handover: HandoverRequest,
   claims: ConnectionClaims | undefined,
 ): Promise<Response> {
   const { pools, name } = pool;
@@ -179,7 +179,7 @@ export interface Admitted {
 
 /** The stub of an object that can hold sockets. */
 interface ObjectStub extends CalledObject {
-  fetch(request: Request): Promise<Response>;
+  fetch(address: string, request: HandoverRequest): Promise<Response>;
 }
 
 /** The outcome of asking one object to accept a socket. */
@@ -195,11 +195,12 @@ type HandoverOutcome =
 /** Asks one object to accept a socket, for at most so many ms. */
 async function handOver(
   object: ObjectStub,
-  handover: Request,
+  handover: HandoverRequest,
   waitMs: number,
 ): Promise<HandoverOutcome> {
   try {
-    const response = await inTime<Response | undefined>(object.fetch(handover), waitMs, undefined);
+    const answer = object.fetch(handoverAddress, handover);
+    const response = await inTime<Response | undefined>(answer, waitMs, undefined);
     if (response === undefined) return { outcome: "timeout" };
     if (!response.headers.has(fullHeader)) return { outcome: "answered", response };
     await response.body?.cancel();
@@ -213,20 +214,27 @@ async function handOver(
 }
 
 /**
- * Makes a new request to the object, with the headers of the handshake and the handover only. So a client can't forge
- * the edge's decisions, and its token and cookies stay at the edge (rule A3). The request has no body, so that it can
- * be sent more than once.
+ * Describes a request to the object, with the headers of the handshake and the handover only. So a client can't forge
+ * the edge's decisions, and its token and cookies stay at the edge (rule A3). It can be sent more than once.
  *
  * @param request the client's request, or the edge's own for a client without a WebSocket
  */
-export function handoverRequest(request: Handshake, handover: Handover): Request {
-  const headers = new Headers({ [handoverHeader]: encodeHandover(handover) });
+export function handoverRequest(request: Handshake, handover: Handover): HandoverRequest {
+  const headers: Record<string, string> = { [handoverHeader]: encodeHandover(handover) };
   for (const name of handshakeHeaders) {
     const value = request.headers.get(name);
-    if (value !== null) headers.set(name, value);
+    if (value !== null) headers[name] = value;
   }
-  return new Request("https://object/websocket", { headers });
+  return { headers };
 }
+
+/** A request to an object to take a socket, as `fetch` takes it: a `Request` and its `Headers` would take the edge longer. */
+export interface HandoverRequest {
+  readonly headers: Record<string, string>;
+}
+
+/** The address of every such request: the object is known already. */
+export const handoverAddress = "https://object/websocket";
 
 interface Handshake {
   readonly headers: Headers;

@@ -37,7 +37,7 @@ export function poll(endpoint: Endpoint): Handler<AppEnv> {
     if (channel === undefined) return respondNotFound();
     const parsed = parsePollRequest((name) => context.req.query(name));
     if (parsed.outcome === "malformed") return respondMalformed(parsed.detail);
-    const resolved = resolveChannel(channel, context.var.configured.config.channel);
+    const resolved = resolveChannel(channel, context.get("configured").config.channel);
     if (resolved.outcome !== "resolved") return respondText(404, "unknown channel");
     const admission = await admit(context);
     if (admission.outcome === "refused") return admission.response;
@@ -149,7 +149,7 @@ function cacheControl(
     !headers.has("Cookie") &&
     !new URL(url).searchParams.has("token");
   // A backend may have admitted the client because of a header that caches don't know.
-  const { hooks } = context.var.configured.config;
+  const { hooks } = context.get("configured").config;
   const open = anonymous && hooks.connect === undefined;
   const lasting = ending.outcome === "answered" && ending.kind === "fresh" && since?.epoch !== "";
   return open && lasting ? "public, max-age=60" : "private, no-store";

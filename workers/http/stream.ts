@@ -41,7 +41,7 @@ export function stream(endpoint: Endpoint, kind: StreamKind): Handler<AppEnv> {
     const stranger =
       checked.outcome === "admitted" ? await refusedStranger(context, checked) : undefined;
     if (stranger !== undefined) return stranger;
-    const { client } = context.var.configured.config;
+    const { client } = context.get("configured").config;
     const opened =
       checked.outcome === "admitted"
         ? await openSocket(destination.pool, first.codec, checked, reads)

@@ -103,7 +103,7 @@ export function respondRefused(
   codec: CodecName,
   refusal: HookRefusal,
 ): Response {
-  const { staleCloseDelayMs } = context.var.configured.config.client;
+  const { staleCloseDelayMs } = context.get("configured").config.client;
   const socket = refusedSocket(codecNamed(codec), refusal, staleCloseDelayMs, "client");
   const headers = agreedProtocol(context.req.raw, codec);
   return new Response(null, { status: 101, webSocket: socket, headers });

@@ -6,7 +6,7 @@ import { configOf } from "../config/parsed.ts";
 const files = {
   MAPS: "src/features/maps/channel-map.ts",
   SHARED_POLLS: "src/features/shared-polls/shared-poll.ts",
-  EVENTS: "src/features/events/outbox.ts",
+  EVENTS: "src/features/events/event-delivery.ts",
   CURSORS: "src/features/cursors/channel-cursors.ts",
 };
 

@@ -39,7 +39,7 @@ Object.assign(env, {
   SHARED_POLL_HMAC_SECRET_KEY: secret,
 });
 
-/** Sets the backend's answers for a channel from now on; see test/workers/support/hook-backend.js. */
+/** Sets the backend's answers for a channel from now on; see test/workers/support/programs/hook-backend.js. */
 async function backendSays(channel: string, answer: object): Promise<void> {
   await env.BACKEND.fetch("https://backend/polls", {
     method: "POST",

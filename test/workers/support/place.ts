@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { handoverRequest } from "../../../workers/http/placement.ts";
+import { handoverAddress, handoverRequest } from "../../../workers/http/placement.ts";
 import type { ChannelObject } from "../../../workers/objects/channel-object.ts";
 import type { GatewayObject } from "../../../workers/objects/gateway-object.ts";
 import type { UsersObject } from "../../../workers/objects/users-object.ts";
@@ -69,7 +69,7 @@ export const places: readonly Place[] = [channelPlace, gatewayPlace(), spillPlac
 /** Asks an object itself to take a socket, past the edge, which would try another one. */
 export function requestUpgrade(holder: Holder, more: Partial<Handover> = {}): Promise<Response> {
   const handover = { v: 1, keepalive: "server", ...more } as const;
-  return holder.fetch(handoverRequest(handshake("/", {}), handover));
+  return holder.fetch(handoverAddress, handoverRequest(handshake("/", {}), handover));
 }
 
 function channelPath(channel: string): string {

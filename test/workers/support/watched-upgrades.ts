@@ -22,8 +22,12 @@ export function watchedUpgrades<Objects extends Namespace>(
       property === "getByName"
         ? (name: string, { locationHint }: DurableObjectNamespaceGetDurableObjectOptions = {}) => ({
             id: objects.getByName(name).id,
-            fetch: (request: Request) =>
-              answer({ name, request, ...(locationHint !== undefined && { locationHint }) }),
+            fetch: (to: string, init: RequestInit) =>
+              answer({
+                name,
+                request: new Request(to, init),
+                ...(locationHint !== undefined && { locationHint }),
+              }),
           })
         : Reflect.get(target, property),
   });

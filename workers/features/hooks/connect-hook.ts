@@ -69,7 +69,7 @@ export async function askAboutClient(
   client: ClientTransport,
   request?: ConnectRequest,
 ): Promise<ConnectHookOutcome> {
-  const { configured } = context.var;
+  const configured = context.get("configured");
   const { hooks } = configured.config;
   const { connect: target } = hooks;
   const hasToken = admitted.claims !== undefined || (request?.token ?? "") !== "";
@@ -90,7 +90,7 @@ export async function askAboutClient(
     });
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
-  context.var.waitsForBackend?.();
+  context.get("waitsForBackend")?.();
   const id = crypto.randomUUID();
   const { traceparent } = admitted;
   const asked = await ask(context, target, { id, headers, traceparent, client, request });
@@ -129,7 +129,7 @@ async function ask(
   target: HookTarget,
   { id, headers, traceparent, client, request }: AskedAbout,
 ): Promise<ConnectAnswer> {
-  const { configured } = context.var;
+  const configured = context.get("configured");
   const about = {
     client: id,
     transport: transportName(client),

@@ -5,6 +5,7 @@ import { ManyChannelsFixture } from "../many-channels-fixture.ts";
 const most = limits.frameTurnCommands;
 const endpoint = "https://backend.example/hooks";
 const connect = '{"id":1,"connect":{}}';
+const subscribe = '{"id":2,"subscribe":{"channel":"a"}}';
 const publish = (data: number) => `{"id":2,"publish":{"channel":"a","data":${data}}}`;
 const history = '{"id":3,"history":{"channel":"b"}}';
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -15,7 +16,7 @@ describe("commands that waited for another one", () => {
     const { fixture, turns } = inTurns();
     const connection = fixture.connected();
     const waiting = numbers(2 * most + 1).map(publish);
-    fixture.send(connection, [`{"id":2,"subscribe":{"channel":"a"}}`, ...waiting].join("\n"));
+    fixture.send(connection, [subscribe, ...waiting].join("\n"));
     fixture.channels.takeCalls();
     fixture.channels.acceptSubscribe("a");
     expect(publishes(fixture)).toStrictEqual(numbers(most).map(published));
@@ -57,6 +58,33 @@ describe("commands that waited for another one", () => {
     turns.shift()?.();
     expect(publishes(fixture)).toHaveLength(1);
     expect(turns).toStrictEqual([]);
+  });
+
+  it("[O6] [B17] keep their order where the first of them wait for reads, and the rest for a turn", () => {
+    const { fixture, turns } = inTurns();
+    const connection = fixture.connected();
+    const reads = numbers(limits.readsUnderWayMax + 1).map(
+      () => `{"id":3,"history":{"channel":"a"}}`,
+    );
+    const waiting = numbers(2 * most).map(publish);
+    fixture.send(connection, [subscribe, ...reads, ...waiting].join("\n"));
+    fixture.channels.acceptSubscribe("a");
+    fixture.channels.answerHistory("a");
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn();
+    expect(publishes(fixture)).toStrictEqual(numbers(2 * most).map(published));
+  });
+
+  it("[O6] come before those of their channel that came later and wait for reads", () => {
+    const { fixture, turns } = inTurns();
+    const connection = fixture.connected();
+    fixture.send(connection, [subscribe, publish(0), publish(1)].join("\n"));
+    const reads = numbers(limits.readsUnderWayMax + 1).map(() => history);
+    fixture.send(connection, [...reads, publish(2)].join("\n"));
+    fixture.channels.acceptSubscribe("a");
+    expect(publishes(fixture)).toStrictEqual([]);
+    fixture.channels.answerHistory("b");
+    for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) turn();
+    expect(publishes(fixture)).toStrictEqual(numbers(3).map(published));
   });
 
   it.each(["ends", "is refused"])("[B29] are dropped if their connection %s", (how) => {

@@ -73,15 +73,28 @@ describe("a session with client-driven keep-alive", () => {
 
 describe("a session whose client the platform answered", () => {
   it.each<[string, number | undefined, Heartbeat]>([
-    ["before its last ping", startMs - 1, "no-pong"],
+    [
+      "2 s before its last ping, by a clock that may have been set back since",
+      startMs - 2_000,
+      "ping",
+    ],
+    ["longer before its last ping", startMs - 2_001, "no-pong"],
     ["as the ping was sent", startMs, "ping"],
     ["since its last ping", startMs + 24_999, "ping"],
     ["never", undefined, "no-pong"],
-  ])("[K2] %s", (_, heardAtMs, expected) => {
+  ])("[K2] [K11] %s", (_, heardAtMs, expected) => {
     expect(heartbeat({ ...session, ...pinged }, 25_000, true, heardAtMs, startMs + 25_000)).toBe(
       expected,
     );
   });
+});
+
+it.each<[number, Heartbeat]>([
+  [500, "ping"],
+  [501, "no-pong"],
+])("[K11] a client answered %i ms before its last ping, at an interval of 1 s", (ms, expected) => {
+  const waiting = { ...session, ...pinged };
+  expect(heartbeat(waiting, 1_000, true, startMs - ms, startMs + 1_000)).toBe(expected);
 });
 
 describe("when the next ping is due", () => {
