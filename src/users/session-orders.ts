@@ -101,7 +101,7 @@ export class SessionOrders {
         ended("done");
         return;
       case "subscribe":
-        session.whenConnected(() => subscribe(session, order, nowMs, ended));
+        session.whenConnected(() => subscribeByServer(session, order, nowMs, ended));
         return;
       case "refresh":
         session.whenConnected(() => refresh(session, this.#tokens, order, nowMs, ended));
@@ -150,9 +150,9 @@ function names({ client, session, whitelist }: OrderTarget, one: CommandSession)
  * Subscribes the client as the server does. The subscribe push comes before all publications, first of all those that
  * are recovered (rule U35). A session that is subscribed already, or has no room, stays as it is.
  */
-function subscribe(
+export function subscribeByServer(
   session: CommandSession,
-  order: SubscribeOrder,
+  order: Pick<SubscribeOrder, "subscription" | "expireAtSeconds" | "recoverSince">,
   nowMs: number,
   done: OrderDone,
 ): void {
@@ -203,7 +203,7 @@ function subscribe(
 function grantOrdered(
   session: CommandSession,
   wanted: ServerSubscription,
-  { expireAtSeconds, recoverSince }: SubscribeOrder,
+  { expireAtSeconds, recoverSince }: Pick<SubscribeOrder, "expireAtSeconds" | "recoverSince">,
   known: KnownChannel,
 ): Grant | undefined {
   const { subscriptions, context, user, identity } = session;

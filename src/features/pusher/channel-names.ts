@@ -26,6 +26,17 @@ export function kindOf(name: string): ChannelKind | undefined {
   };
 }
 
+/** Whether clients subscribe to the channel by themselves. */
+export function isClients(name: string): boolean {
+  const kind = kindOf(name);
+  return kind !== undefined && kind.access !== "user";
+}
+
+/** Whether the channel has members, who come and go. */
+export function listsMembers(name: string): boolean {
+  return watchedUser(name) !== undefined || kindOf(name)?.access === "presence";
+}
+
 const channelShape = /^[-\w=@,.;]+$/;
 
 /** The user in the name of a channel of a user's events; undefined for any other name. */
@@ -62,3 +73,23 @@ export function nameOf(channel: string, prefix: string): string {
   const name = channel.slice(prefix.length);
   return name.startsWith("#") ? `${userPrefix}${name.slice(1)}` : name;
 }
+
+/**
+ * The channel of an application on which a user's connections are present while they watch others, or may be watched (rule
+ * PU18). No client can name it.
+ */
+export function watchChannelOf(
+  user: string,
+  { namespace }: Pick<PusherApp, "namespace">,
+  { namespaceBoundary }: Pick<ChannelConfig, "namespaceBoundary">,
+): string {
+  return `${namespace}${namespaceBoundary}${watchPrefix}${user}`;
+}
+
+/** The user whose presence the channel of that name shows; undefined for any other name. */
+export function watchedUser(name: string): string | undefined {
+  return name.startsWith(watchPrefix) ? name.slice(watchPrefix.length) : undefined;
+}
+
+/** The names of an application's own channels have no such character. */
+const watchPrefix = "~";

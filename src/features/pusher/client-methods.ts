@@ -1,5 +1,5 @@
 import { parsePayloadObject } from "../../protocol/payload.ts";
-import { trustedJsonText } from "../../protocol/json/text.ts";
+import { parseJsonObject, trustedJsonText } from "../../protocol/json/text.ts";
 import type { Config } from "../../config/config.ts";
 import { disconnectCodes, errorCodes } from "../../protocol/codes.ts";
 import type { Verifier } from "../../object/platform.ts";
@@ -13,12 +13,13 @@ import { anonymous } from "./dialect.ts";
 import { namedUser } from "./presence-member.ts";
 import { parseAuth, signinText } from "./signed-text.ts";
 import { socketIdOf } from "./socket-id.ts";
+import type { Watchlists } from "./watchlists.ts";
 
 /** The methods of clients for which the server's own protocol has no command: a ping in any bytes, the sign-in, and catching up. */
 export function pusherMethods(
   config: Config,
   verifier: Pick<Verifier, "signed">,
-  catchUp: CatchUp,
+  { catchUp, watchlists }: MethodParts,
 ): ClientMethods {
   const plain = { readsOf: () => 0, bySend: false };
   const ping: ClientMethod = {
@@ -27,7 +28,7 @@ export function pusherMethods(
   };
   const signin: ClientMethod = {
     ...plain,
-    carryOut: (command) => signIn(command, config, verifier),
+    carryOut: (command) => signIn(command, config, verifier, watchlists),
   };
   const since: ClientMethod = {
     ...plain,
@@ -41,11 +42,18 @@ export function pusherMethods(
   ]);
 }
 
+/** The parts of a gateway that carry methods out. */
+interface MethodParts {
+  readonly catchUp: CatchUp;
+  readonly watchlists: Watchlists;
+}
+
 /** Signs a user in (rule PU7): from then on the connection is the user's, also for the user's home. */
 function signIn(
   { session, id, request, nowMs, done }: RunningCommand<RpcRequest>,
   config: Config,
   verifier: Pick<Verifier, "signed">,
+  watchlists: Watchlists,
 ): void {
   const { auth, user_data: data } = parsePayloadObject(request.data) ?? {};
   const app = appOfKind(config, session.identity.dialect);
@@ -82,6 +90,7 @@ function signIn(
     }
     const told = trustedJsonText(`{"user_data":${JSON.stringify(text)}}`);
     done({ outcome: "reply", reply: { id, method: "rpc", data: told } });
+    watchlists.begin(session, parseJsonObject(text)?.fields["watchlist"], nowMs);
   });
 }
 

@@ -13,7 +13,7 @@ import type { Publication, StreamPosition } from "../../protocol/publication.ts"
 import type { Push, Reply, SubscribeResult } from "../../protocol/reply.ts";
 import type { ChannelConfig } from "../../config/config.ts";
 import type { PusherApp } from "./config.ts";
-import { channelOf, kindOf, nameOf } from "./channel-names.ts";
+import { channelOf, kindOf, nameOf, watchedUser } from "./channel-names.ts";
 import { eventTag, textOfPayload, unnamedEvent } from "./event-data.ts";
 import { memberOf } from "./presence-member.ts";
 import { socketIdOf } from "./socket-id.ts";
@@ -80,8 +80,13 @@ export class PusherCodec implements Codec {
       case "publication":
         return this.#encodeEvent(push.channel, push.publication);
       case "join":
-        return this.#encodeMember("member_added", push.channel, push.info.chanInfo);
+        return (
+          this.#encodeWatched("online", push.channel) ??
+          this.#encodeMember("member_added", push.channel, push.info.chanInfo)
+        );
       case "leave": {
+        const watched = this.#encodeWatched("offline", push.channel);
+        if (watched !== undefined) return watched;
         const id = memberOf(push.info);
         const data = id === undefined ? undefined : `{"user_id":${JSON.stringify(id)}}`;
         return this.#encodeMember("member_removed", push.channel, data);
@@ -199,6 +204,12 @@ export class PusherCodec implements Codec {
     return frameOf(`pusher_internal:${event}`, name, JSON.stringify(data));
   }
 
+  /** Undefined if the channel isn't one of a user who is watched. */
+  #encodeWatched(state: "online" | "offline", channel: string): string | undefined {
+    const user = watchedUser(nameOf(channel, this.#prefix));
+    return user === undefined ? undefined : watchFrame({ [state]: [user] });
+  }
+
   #encodeError({ error, to }: Extract<Reply, { readonly error: object }>): Message {
     const { code, message } = error;
     if (to?.method === "publish") {
@@ -277,6 +288,20 @@ export function startOf(success: Message): StreamPosition | undefined {
   if (line === undefined) return undefined;
   const { data }: { readonly data: StreamPosition } = JSON.parse(line);
   return { offset: data.offset, epoch: data.epoch };
+}
+
+/** Tells a user of those on the watchlist; "" if there is nothing to tell. */
+export function watchFrame(users: {
+  readonly online?: readonly string[];
+  readonly offline?: readonly string[];
+}): string {
+  const events = (["online", "offline"] as const).flatMap((name) => {
+    const user_ids = users[name] ?? [];
+    return user_ids.length === 0 ? [] : [{ name, user_ids }];
+  });
+  if (events.length === 0) return "";
+  const data = JSON.stringify({ events });
+  return frameOf("pusher_internal:watchlist_events", undefined, JSON.stringify(data));
 }
 
 /** The success of a subscription. @param data a text, which the client reads as JSON */

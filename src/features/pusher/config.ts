@@ -71,6 +71,11 @@ export const appOptions = {
    * for each change of a gateway's number.
    */
   enable_subscription_count: { is: "boolean" },
+  /**
+   * Users who sign in with a `watchlist` are told which of those users come and go. It costs a channel for each user who
+   * is online, or is watched by one who is.
+   */
+  enable_watchlist_events: { is: "boolean" },
   /** A client that hasn't signed a user in 30 s after it has connected is closed with 4009. */
   require_signin: { is: "boolean" },
   /** Backends that are told what happens on the application's channels, signed as Pusher signs. */

@@ -276,6 +276,7 @@ const noApp: PusherApp = {
   namespace: "",
   enableClientMessages: false,
   enableSubscriptionCount: false,
+  enableWatchlistEvents: false,
   requireSignin: false,
   webhooks: [],
 };

@@ -1,19 +1,20 @@
 import type { Config } from "../../config/config.ts";
-import { limits } from "../../limits.ts";
-import { answerOf } from "../../object/object-call.ts";
+import type { Cursor } from "../../contract/session-snapshot.ts";
 import { parseGatewayName } from "../../contract/object-names.ts";
 import type { ObjectPart, PartedGateway } from "../../object/part.ts";
 import { eventLimits } from "../events/limits.ts";
 import type { Feature } from "../feature.ts";
-import { channelOf, kindOf, nameOf } from "./channel-names.ts";
+import { channelOf, isClients, listsMembers, nameOf } from "./channel-names.ts";
 import { CatchUp } from "./catch-up.ts";
 import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
+import { pusherLimits } from "./limits.ts";
 import { MemberLists } from "./member-lists.ts";
 import { dialectName } from "./names.ts";
 import { AppChannel, countsSubscriptions } from "./channel/app-channel.ts";
 import { ChannelDriver } from "./channel/channel-driver.ts";
 import { SubscriptionCounter } from "./channel/subscription-counter.ts";
+import { Watchlists } from "./watchlists.ts";
 import { appsOf, WebhookOutbox, webhooksOf } from "./channel/webhook-outbox.ts";
 
 /** Applications whose clients speak the Pusher protocol, on gateways of their own. */
@@ -26,9 +27,10 @@ export const pusher = {
     const apps = appsOf(config, channel.name);
     const [app] = apps;
     if (app === undefined) return [];
-    const webhooks = webhooksOf(apps).map(
-      (one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`),
-    );
+    const name = nameOf(channel.name, channelOf("", app, config.channel));
+    // Nobody is told of the channels of users.
+    const told = isClients(name) ? webhooksOf(apps) : [];
+    const webhooks = told.map((one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`));
     const isCounted = countsSubscriptions(config, channel.name);
     return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks, isCounted)];
   },
@@ -58,34 +60,43 @@ function isChecked(config: Config, channel: string): boolean {
   if (app === undefined) return false;
   const name = nameOf(channel, channelOf("", app, config.channel));
   const isTold = webhooksOf(apps).some(({ webhook }) => webhook.eventTypes.has("channel_vacated"));
-  return isTold || kindOf(name)?.access === "presence" || countsSubscriptions(config, channel);
+  return (isTold && isClients(name)) || listsMembers(name) || countsSubscriptions(config, channel);
 }
 
 function pusherPart(object: PartedGateway): ObjectPart {
-  const { config, platform, called, endEvent } = object;
+  const { config, platform } = object;
   const { verifier } = platform;
   const members = new MemberLists({
     census: (channel, done) => {
-      called();
-      platform.call("present", channel, [], limits.objectAnswerMs, (reply) => {
-        const answer = answerOf(reply);
-        done(answer?.outcome === "present" ? answer.clients : undefined);
-        // Who came or went meanwhile is collected for the subscribers.
-        for (const one of object.gateway.follower(channel)?.subscriptions ?? [])
-          object.gateway.catchUp(one);
-        endEvent(platform.nowMs());
+      const { gateway } = object;
+      gateway.ask(channel, { method: "members" }, (reply) => {
+        if (reply.outcome !== "members") {
+          done(undefined);
+          return;
+        }
+        const finish = (triesLeft: number): void => {
+          if (triesLeft > 0 && isBehind(gateway.follower(channel)?.cursor, reply)) {
+            object.later(pusherLimits.membersPollMs, () => finish(triesLeft - 1));
+            return;
+          }
+          done(reply.clients);
+          // Who came or went meanwhile is collected for the subscribers.
+          for (const one of gateway.follower(channel)?.subscriptions ?? []) gateway.catchUp(one);
+        };
+        finish(pusherLimits.membersPolls);
       });
     },
     isFollowed: (channel) => object.gateway.follower(channel) !== undefined,
   });
   const catchUp = new CatchUp(config);
+  const watchlists = new Watchlists(config, members);
   const missed = (channel: string): void =>
     object.gateway.ask(channel, { method: "cacheMissed" }, () => undefined, true);
   return {
     ofSessions: {
       config: ofClients(config),
       dialect: new PusherDialect({ config, verifier, members, catchUp, missed }),
-      clientMethods: pusherMethods(config, verifier, catchUp),
+      clientMethods: pusherMethods(config, verifier, { catchUp, watchlists }),
     },
     ofGateway: { joins: (channel, send) => members.follow(channel, send) },
   };
@@ -105,4 +116,13 @@ function ofClients(config: Config): Config {
       pingIntervalMs: activityMs,
     },
   };
+}
+
+/** Whether something that a channel's object had told by a number is still on its way to the gateway. */
+function isBehind(
+  cursor: Cursor | undefined,
+  { instance, sequence }: { readonly instance: number; readonly sequence: number },
+): boolean {
+  if (cursor === undefined || sequence === 0) return false;
+  return cursor.instance < instance || (cursor.instance === instance && cursor.sequence < sequence);
 }

@@ -26,6 +26,8 @@ export const pusherLimits = {
   countSlowMs: 5_000,
   /** How long a new subscription with offsets waits for its client to say up to where it has the events. */
   sinceWaitMs: 10_000,
+  /** Users on the watchlist of one connection, as at pusher.com; further ones aren't watched. */
+  watchlistMax: 100,
   /** Webhooks of one application. A configuration with more is refused (rule A8). */
   webhooksMax: 4,
   /** Events in one request of a webhook at most. */
@@ -42,6 +44,9 @@ export const pusherLimits = {
   webhookMissMs: 1_000,
   /** How long clients have to come back before a channel looks which members a crash of a gateway has ended. */
   membersCheckMs: 5_000,
+  /** How often, and with what pause in ms, a gateway looks whether what a channel's object had told it has come. */
+  membersPolls: 500,
+  membersPollMs: 10,
   /** The pause before the next look, where a gateway didn't answer. */
   membersRetryMs: 30_000,
 } as const;

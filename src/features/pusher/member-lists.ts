@@ -7,8 +7,8 @@ import { memberOf } from "./presence-member.ts";
 
 /**
  * The members of the presence channels of a gateway (rule PU6): each user once, however many connections the user has. Nothing
- * is stored. A list begins with a census of the channel, and then follows the joins and leaves of connections, which come
- * in order and each once. A gateway that has hibernated makes a census when the next of them comes.
+ * is stored here. A list begins with those of whom the channel's object has told, and then follows the joins and leaves of
+ * connections, which come in order and each once. A gateway that has hibernated makes a census when the next of them comes.
  */
 export class MemberLists {
   readonly #ports: MemberPorts;
@@ -47,6 +47,18 @@ export class MemberLists {
     context.later?.(waitMs, () => list.giveUp(info, done));
   }
 
+  /** Calls back once the members of a channel are known, or couldn't be found out. */
+  whenKnown(channel: string, done: () => void): void {
+    const list = this.#lists.get(channel);
+    if (list === undefined) done();
+    else list.whenKnown(done);
+  }
+
+  /** The members of a channel; undefined if they aren't known. */
+  membersOf(channel: string): ReadonlyMap<string, JsonText> | undefined {
+    return this.#lists.get(channel)?.known;
+  }
+
   /** Forgets the lists of channels without subscribers here. */
   #forget(): void {
     for (const channel of this.#lists.keys())
@@ -61,7 +73,10 @@ interface WaitingSession {
 }
 
 interface MemberPorts {
-  /** Lists the connections on a channel, on all of its objects; undefined if that failed. */
+  /**
+   * Lists the connections of whom the channel's object has told its gateways, once everything that it had told by then has
+   * come here; undefined if that failed.
+   */
   readonly census: (
     channel: string,
     done: (clients: readonly ClientInfo[] | undefined) => void,
@@ -82,6 +97,8 @@ class MemberList {
   /** How many connections each user has. */
   readonly #users = new Map<string, number>();
   readonly #waiting = new Map<string, Listed>();
+  /** Those who wait for the census. */
+  readonly #asked: (() => void)[] = [];
   #state: "unknown" | "asking" | "known" = "unknown";
   /** The joins and leaves that came before the census was answered. */
   #early: { readonly type: "join" | "leave"; readonly info: ClientInfo }[] = [];
@@ -108,6 +125,20 @@ class MemberList {
     this.#ask();
   }
 
+  /** Calls back once the members are known, or couldn't be found out. */
+  whenKnown(done: () => void): void {
+    if (this.#state === "known") done();
+    else {
+      this.#asked.push(done);
+      this.#ask();
+    }
+  }
+
+  /** The members; undefined if they aren't known. */
+  get known(): ReadonlyMap<string, JsonText> | undefined {
+    return this.#state === "known" ? this.#members() : undefined;
+  }
+
   /** Gives a subscriber that still waits the list without its own join, which hasn't come in time. */
   giveUp(info: ClientInfo, done: Listed): void {
     if (this.#waiting.get(info.client) !== done) return;
@@ -128,10 +159,11 @@ class MemberList {
       this.#state = clients === undefined ? "unknown" : "known";
       this.#begin(clients ?? [], early);
       for (const { type, info } of early) this.#apply(type, info);
+      for (const done of this.#asked.splice(0)) done();
     });
   }
 
-  /** The members before what came early: the census may have it already, or not yet. */
+  /** The members before what came early: of that, the census has the first part. */
   #begin(
     clients: readonly ClientInfo[],
     early: readonly { readonly type: "join" | "leave"; readonly info: ClientInfo }[],
@@ -143,18 +175,15 @@ class MemberList {
     }
     this.#clients.clear();
     this.#users.clear();
-    for (const info of before.values()) this.#add(info, false);
+    for (const info of before.values()) this.#add(info);
   }
 
   #apply(type: "join" | "leave", info: ClientInfo): void {
     const user = memberOf(info);
     if (user === undefined) return;
-    // One that a census found has not been announced here yet, if its join comes after it.
-    const known = this.#clients.get(info.client);
-    if (type === "join" && known?.isAnnounced === true) return;
     this.#remove(info.client);
     const isOnly = !this.#users.has(user);
-    if (type === "join") this.#add(info, true);
+    if (type === "join") this.#add(info);
     if (isOnly) this.#send(type, info);
     if (type === "leave") return;
     const done = this.#waiting.get(info.client);
@@ -162,10 +191,10 @@ class MemberList {
     done?.(this.#members());
   }
 
-  #add(info: ClientInfo, isAnnounced: boolean): void {
+  #add(info: ClientInfo): void {
     const user = memberOf(info);
     if (user === undefined || info.chanInfo === undefined) return;
-    this.#clients.set(info.client, { user, info: info.chanInfo, isAnnounced });
+    this.#clients.set(info.client, { user, info: info.chanInfo });
     this.#users.set(user, (this.#users.get(user) ?? 0) + 1);
   }
 
@@ -187,8 +216,6 @@ class MemberList {
 interface MemberConnection {
   readonly user: string;
   readonly info: JsonText;
-  /** Its join came here; otherwise a census found it. */
-  readonly isAnnounced: boolean;
 }
 
 /** How long a subscriber waits for its own join to come back from the channel's object. */

@@ -1,7 +1,13 @@
 import type { Context } from "hono";
 import { resolveChannel } from "../../../src/channel/channel-name.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
-import { channelOf, isUserId, kindOf, nameOf } from "../../../src/features/pusher/channel-names.ts";
+import {
+  channelOf,
+  isClients,
+  isUserId,
+  kindOf,
+  nameOf,
+} from "../../../src/features/pusher/channel-names.ts";
 import { textOfPayload } from "../../../src/features/pusher/event-data.ts";
 import { pusherLimits } from "../../../src/features/pusher/limits.ts";
 import { dialectName } from "../../../src/features/pusher/names.ts";
@@ -25,9 +31,7 @@ export async function listChannels(context: Context<AppEnv>): Promise<Response> 
   if (!/^[-\w=@,.;]*$/.test(prefix)) return Response.json({ channels: {} });
   const found = await allChannels(context, `${whole}${prefix}*`);
   if (found instanceof Response) return found;
-  const names = found
-    .map((name) => nameOf(name, whole))
-    .filter((name) => kindOf(name)?.access !== "user");
+  const names = found.map((name) => nameOf(name, whole)).filter(isClients);
   const counts = asksUsers ? await countsFor(context, names) : [];
   if (counts instanceof Response) return counts;
   const listed = names.map((name, index) => {

@@ -6,7 +6,7 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { payloadJson } from "../../../protocol/payload.ts";
 import type { ClientInfo } from "../../../protocol/publication.ts";
 import type { Sql } from "../../../sql.ts";
-import { channelOf, kindOf, nameOf } from "../channel-names.ts";
+import { channelOf, kindOf, listsMembers, nameOf } from "../channel-names.ts";
 import { eventTag } from "../event-data.ts";
 import { pusherLimits } from "../limits.ts";
 import { memberOf } from "../presence-member.ts";
@@ -19,9 +19,17 @@ declare module "../../../contract/relay-request.ts" {
   interface RelayRequests {
     /** A client has subscribed to a cache channel that has nothing to give. */
     readonly cacheMissed: object;
+    /** Who are the connections of members of whom gateways have been told? */
+    readonly members: object;
   }
   interface RelayOutcomes {
     readonly noted: object;
+    /** `sequence` is the number of the last entry of the instance: see `RelayBatch`. */
+    readonly members: {
+      readonly clients: readonly ClientInfo[];
+      readonly instance: number;
+      readonly sequence: number;
+    };
   }
 }
 
@@ -35,6 +43,7 @@ export class AppChannel implements ChannelPart {
   /** The time, ms since 1970; set before anything happens. */
   nowMs: () => number = () => 0;
   readonly #name: string;
+  readonly #relay: AppChannelSource["relay"];
   readonly #keepsGone: boolean;
   /** When it will be told that the last subscriber has gone, ms since 1970; undefined while there is one. */
   #vacatedAtMs: number | undefined;
@@ -42,15 +51,16 @@ export class AppChannel implements ChannelPart {
 
   /** @param prefix that of the application's channels */
   constructor(
-    { name }: Pick<PartedChannel, "name">,
+    { name, relay }: AppChannelSource,
     prefix: string,
     sql: Sql,
     webhooks: readonly WebhookOutbox[],
     isCounted: boolean,
   ) {
+    this.#relay = relay;
     this.#name = nameOf(name, prefix);
     this.webhooks = webhooks;
-    this.roll = kindOf(this.#name)?.access === "presence" ? new MemberRoll(sql) : undefined;
+    this.roll = listsMembers(this.#name) ? new MemberRoll(sql) : undefined;
     this.counts = isCounted ? new SubscriptionCounts(sql) : undefined;
     this.#keepsGone = this.tells("member_removed");
   }
@@ -88,6 +98,10 @@ export class AppChannel implements ChannelPart {
     if (request.method === "subscriptions") {
       this.counts?.set(gateway, request.count);
       return { outcome: "noted" };
+    }
+    if (request.method === "members") {
+      const { instance, sequence } = this.#relay;
+      return { outcome: "members", clients: this.roll?.clients ?? [], instance, sequence };
     }
     if (request.method !== "cacheMissed") return undefined;
     // Each subscriber would be one, until the backend has sent an event.
@@ -167,6 +181,11 @@ export class AppChannel implements ChannelPart {
   #tell(event: WebhookEvent, nowMs: number): void {
     for (const webhook of this.webhooks) webhook.add(event, nowMs);
   }
+}
+
+/** The channel, as far as this part needs it. */
+interface AppChannelSource extends Pick<PartedChannel, "name"> {
+  readonly relay: Pick<PartedChannel["relay"], "instance" | "sequence">;
 }
 
 /** Whether clients are told how many subscriptions a channel has: those of presence channels know their members. */

@@ -17,7 +17,12 @@ const all: readonly WebhookType[] = [
   "cache_miss",
 ];
 const { webhookLeaveMs } = pusherLimits;
-const off = { enableClientMessages: false, enableSubscriptionCount: false, requireSignin: false };
+const off = {
+  enableClientMessages: false,
+  enableSubscriptionCount: false,
+  enableWatchlistEvents: false,
+  requireSignin: false,
+};
 const app = { ...off, id: "shop", key: "key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
 
 /** A channel of the application on a storage, whose events go to a webhook for each list of types. */
@@ -35,7 +40,13 @@ function open(
   const outboxes = webhooks.map(
     (webhook, index) => new WebhookOutbox(sql, { app: given, webhook }, `webhook_${index}_`),
   );
-  const channel = new AppChannel({ name: `shop:${name}` }, "shop:", sql, outboxes, false);
+  const channel = new AppChannel(
+    { name: `shop:${name}`, relay: { instance: 1, sequence: 0 } },
+    "shop:",
+    sql,
+    outboxes,
+    false,
+  );
   return { channel, sql, told: (index = 0) => toldBy(outboxes[index]) };
 }
 

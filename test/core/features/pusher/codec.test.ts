@@ -15,6 +15,7 @@ const app = {
   namespace: "shop",
   enableClientMessages: true,
   enableSubscriptionCount: false,
+  enableWatchlistEvents: false,
   requireSignin: false,
   webhooks: [],
 };

@@ -12,7 +12,12 @@ const channel = {
   ],
 };
 
-const off = { enableClientMessages: false, enableSubscriptionCount: false, requireSignin: false };
+const off = {
+  enableClientMessages: false,
+  enableSubscriptionCount: false,
+  enableWatchlistEvents: false,
+  requireSignin: false,
+};
 const hook = { url: "https://shop.example/pusher", event_types: ["client_event"] };
 
 function problems(apps: unknown, others: object = {}): readonly string[] {

@@ -259,6 +259,7 @@ export class ModelChannel implements ChannelClientPort {
       case "track":
       case "untrack":
       case "cacheMissed":
+      case "members":
       case "subscriptions":
         throw new Error(`nobody asks for ${request.method} here`);
     }
