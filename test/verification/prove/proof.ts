@@ -12,7 +12,8 @@ import { FaultyNetwork } from "./network/faulty-network.ts";
 import type { ProveOptions } from "./options.ts";
 import { historiesIn } from "./run-facts.ts";
 import { LastEvents } from "./last-events.ts";
-import { isReported } from "./scenario.ts";
+import { uuidOfClient } from "../../../src/contract/object-names.ts";
+import { isPushers, isReported } from "./scenario.ts";
 import { eventLimits } from "../../../src/features/events/limits.ts";
 import { BankLoad } from "./bank/bank-load.ts";
 import { CursorLoad } from "./cursor-load.ts";
@@ -129,9 +130,11 @@ export class Proof {
       this.#record({ f: "settled", type: "info" });
       await cursors.read();
       await last?.list();
-      for (const { name } of scenario.channels) {
+      for (const channel of scenario.channels) {
+        const { name } = channel;
         const present = await load.publisher.presence(name);
-        this.#record({ f: "presence", type: "ok", channel: name, clients: present });
+        const known = isPushers(channel) ? present.map(uuidOfClient) : present;
+        this.#record({ f: "presence", type: "ok", channel: name, clients: known });
       }
     } catch (error) {
       // After an error the rest of the run has no value.

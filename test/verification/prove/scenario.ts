@@ -9,6 +9,7 @@ import {
   provedBanks,
 } from "./bank/bank-scenario.ts";
 import type { SubscriberPlan } from "./clients/plan.ts";
+import { provedApp } from "./clients/pusher-subscriber.ts";
 import {
   cursorChannels,
   cursorNamespaces,
@@ -82,6 +83,7 @@ export function localScenario(random: Random): Scenario {
     ...textSubscribers(),
     ...readingSubscribers(),
     ...bankCustomers(),
+    ...pusherSubscribers(),
   ];
   const all = [...subscribers, ...others];
   const banks = provedBanks;
@@ -106,6 +108,8 @@ export function remoteScenario(run: string, random: Random): Scenario {
 
 const askedChannels = ["asked:a", "asked:b"] as const;
 
+const pusherChannels = ["a", "b"].map((letter) => `${provedApp.namespace}:${letter}`);
+
 const localChannels: readonly ProvedChannel[] = [
   // More sockets than one object takes, so that the channel spills to a gateway of its own, and so many that
   // publications share frames.
@@ -115,8 +119,10 @@ const localChannels: readonly ProvedChannel[] = [
   { ...stream("short:a"), own: 10, gateways: 15 },
   { ...stream("own:a"), recoverable: 5_000, own: 10, gateways: 10 },
   { ...stream("last:a"), recovery: "cache", own: 8, gateways: 12 },
-  { ...stream("none:a"), recovery: "none", own: 15, gateways: 20 },
-  { ...stream("none:b"), recovery: "none", own: 0, gateways: 20 },
+  { ...none("none:a"), own: 15, gateways: 20 },
+  { ...none("none:b"), own: 0, gateways: 20 },
+  // Clients of pusher-js are there as well.
+  ...pusherChannels.map((name) => ({ ...none(name), own: 0, gateways: 6 })),
   // Payloads of 16 KiB; no more are recovered than fit in a reply.
   { ...stream("wide:a"), load: "wide", recoverable: 40, own: 4, gateways: 6 },
   // A backend decides who subscribes, and what of its clients is published.
@@ -134,6 +140,10 @@ function burst(number: string, load: "bursts" | "quiet"): ProvedChannel {
 
 function stream(name: string) {
   return { name, recovery: "stream", load: "steady" } as const;
+}
+
+function none(name: string) {
+  return { ...stream(name), recovery: "none" } as const;
 }
 
 function scenario(channels: readonly ProvedChannel[], random: Random): Scenario {
@@ -188,6 +198,19 @@ function askedSubscribers(): readonly SubscriberPlan[] {
     const channels = [...askedChannels, "dull:a"];
     return { ...common, endpoint: "gateway", channels, publishes };
   });
+}
+
+/** Clients of pusher-js, on gateways of their own. */
+function pusherSubscribers(): readonly SubscriberPlan[] {
+  return Array.from({ length: 16 }, (_, index): SubscriberPlan => {
+    const channels = index % 2 === 0 ? pusherChannels : pusherChannels.slice(0, 1);
+    return { process: `pusher-${index + 1}`, kind: "pusher", endpoint: "gateway", channels };
+  });
+}
+
+/** Whether the IDs of clients on a channel are known without the object that holds them. */
+export function isPushers({ name }: ProvedChannel): boolean {
+  return pusherChannels.includes(name);
 }
 
 const endsAfterMs = 1_000;
@@ -336,6 +359,7 @@ export function provedConfig(hooks: HookBackend["config"], target: string) {
     },
     channel: { ...hooks.channel, namespaces },
     rpc: hooks.rpc,
+    pusher: { apps: [{ ...provedApp, secret: "PUSHER_SECRET_PROOF" }] },
   };
 }
 
@@ -355,6 +379,7 @@ const namespaces = [
   namespace("short", { history_size: 50 }),
   namespace("last", { history_size: 1, force_recovery_mode: "cache" }),
   { ...open, name: "none" },
+  { ...open, name: provedApp.namespace },
   namespace("burst", { history_size: 10_000 }),
   namespace("own", { history_size: 10_000, allow_publish_for_subscriber: true }),
   namespace("wide", { history_size: 100 }),

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { homeName } from "../../../src/contract/object-names.ts";
+import { dialectName } from "../../../src/features/pusher/names.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
 import { productionBundle } from "../../../cli/build/production-bundle.ts";
 import { Random } from "../../support/random.ts";
@@ -20,6 +21,9 @@ import { bundled, withChangedCopy } from "../weakened/changed-copy.ts";
 
 /** Signs what the server sends to backends. */
 const hookSecret = "hook-signing-secret-of-the-proof";
+
+/** What an application's server would sign with; nothing is signed here. */
+const pusherSecret = "pusher-secret-of-the-proof";
 
 /** The server under proof, and the facts that the run needs. */
 export interface Target {
@@ -59,7 +63,11 @@ async function openLocalTarget({ without, seed }: ProveOptions, random: Random):
   const hooks = await HookBackend.start(hookSecret, seed + 7);
   const events = await EventReceiver.start(hookSecret, seed + 8);
   const config = provedConfig(hooks.config, events.target);
-  const secrets = { ...testSecrets, HOOK_SIGNING_SECRET: hookSecret };
+  const secrets = {
+    ...testSecrets,
+    HOOK_SIGNING_SECRET: hookSecret,
+    PUSHER_SECRET_PROOF: pusherSecret,
+  };
   const server = await LocalServer.start({ bundle, config, secrets });
   const scenario = localScenario(random);
   return {
@@ -112,9 +120,11 @@ function gatewaysOf({ channels, subscribers }: Scenario): readonly string[] {
   const limit = connectionLimit;
   const names = (prefix: string, count: number): readonly string[] =>
     Array.from({ length: Math.ceil(count / limit) }, (_, index) => `${prefix}/${index}`);
-  const pooled = subscribers.filter(({ endpoint }) => endpoint === "gateway").length;
+  const pooled = subscribers.filter(({ endpoint }) => endpoint === "gateway");
+  const pushers = pooled.filter(({ kind }) => kind === "pusher").length;
   return [
-    ...names("any", pooled),
+    ...names("any", pooled.length - pushers),
+    ...names(`${dialectName}~any`, pushers),
     ...channels.flatMap(({ name, own }) => names(`channel/${name}`, Math.max(0, own - limit))),
   ];
 }

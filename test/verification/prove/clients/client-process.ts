@@ -6,6 +6,7 @@ import type { Answer, Order, Progress } from "./order.ts";
 import { BankCustomer } from "../bank/bank-customer.ts";
 import { MapSubscriber } from "./map-subscriber.ts";
 import { type ClientsPlan, checkPlan } from "./plan.ts";
+import { PusherSubscriber } from "./pusher-subscriber.ts";
 import { RawSubscriber } from "./raw/raw-subscriber.ts";
 import { parseDeltaError } from "./recorded-client.ts";
 import { ReadingSubscriber } from "./reading-subscriber.ts";
@@ -38,6 +39,8 @@ class ClientProcess {
         }
         case "customer":
           return new BankCustomer(plan, traits, own, recorder);
+        case "pusher":
+          return new PusherSubscriber(plan, traits, recorder);
         case "map":
           return new MapSubscriber(plan, traits, own, recorder);
         case "text":

@@ -20,6 +20,7 @@ describe("a plan", () => {
     ["its socket is for one channel", [{ channels: both }]],
     ["it publishes where it isn't subscribed", [{ publishes: { channel: "b", everyMs: 1 } }]],
     ["only raw ones on a gateway are given channels", [{ given: true }]],
+    ["those of pusher-js are on gateways, and only listen", [{ kind: "pusher" }]],
     ["orders are given for raw ones only", [{ kind: "sdk", user: "ada" }]],
     ["only users' connections on a gateway", [{ user: "ada", orderable: ["none:a"] }]],
     [

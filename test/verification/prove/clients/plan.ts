@@ -24,9 +24,9 @@ export interface SubscriberPlan {
   readonly process: string;
   /**
    * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, to maps with
-   * texts that grow, or on channels that keep what their users have got and read; or one that asks banks.
+   * texts that grow, or on channels that keep what their users have got and read; one that asks banks; or pusher-js.
    */
-  readonly kind: "sdk" | "raw" | "map" | "text" | "reader" | "customer";
+  readonly kind: "sdk" | "raw" | "map" | "text" | "reader" | "customer" | "pusher";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -108,6 +108,9 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     }
     if (publishes !== undefined && !channels.includes(publishes.channel)) {
       refuse("it publishes where it isn't subscribed");
+    }
+    if (kind === "pusher" && (endpoint === "channel" || publishes !== undefined)) {
+      refuse("those of pusher-js are on gateways, and only listen");
     }
     if (user !== undefined && kind !== "raw") refuse("orders are given for raw ones only");
     if ((kind === "reader") !== (reads !== undefined)) refuse("readers read, and nobody else");
