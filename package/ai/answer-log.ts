@@ -1,5 +1,13 @@
 import { ChatError, type ChatCommands, pause } from "./backend.ts";
-import { chatLimits, isRunning, logKey, logOf, messageKey, parseEntry } from "./wire.ts";
+import {
+  type ChatValues,
+  chatLimits,
+  isRunning,
+  logKey,
+  logOf,
+  messageKey,
+  parseEntry,
+} from "./wire.ts";
 
 /** What came of writing to a log. */
 export type Written = "written" | "over";
@@ -87,14 +95,20 @@ function written(id: string, reason = "it can't grow"): ChatError {
   return new ChatError(`another producer writes the answer ${id}: ${reason}`);
 }
 
-/** The log of an answer whose producer is gone, with what it wrote last: that may be stored a moment later. */
+/**
+ * The log of an answer whose producer is gone, with what it wrote last: that may be stored a moment later.
+ *
+ * @param known the values of the chat, which were read just now
+ */
 export async function readLog(
   chat: ChatCommands,
   id: string,
   attempt: number,
+  known?: ChatValues,
 ): Promise<readonly string[]> {
   for (let tries = 0; tries < readTriesMax; tries++) {
-    const log = logOf(await chat.readAll(), id, attempt);
+    const values = tries === 0 ? known : undefined;
+    const log = logOf(values ?? (await chat.readAll()), id, attempt);
     const key = logKey(id, attempt, Math.max(0, log.length - 1));
     const last = log.at(-1);
     if (last === undefined) return log;

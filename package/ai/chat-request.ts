@@ -116,9 +116,17 @@ export async function takeChatRequest<Message extends UIMessage = UIMessage>(
   if (values.has(messageKey(answerId))) return undefined;
   const place = nextPlace(values);
   await remove(chat, request, values);
-  await say(chat, message, request.messageId === message.id, values, place);
-  if (!(await beginAnswer(chat, answerId, place + 1))) return undefined;
-  return { answerId, messages: await messagesOf<Message>(values) };
+  // At the same time, since the user waits: their places say their order.
+  const [said, begun] = await Promise.allSettled([
+    say(chat, message, request.messageId === message.id, values, place),
+    beginAnswer(chat, answerId, place + 1),
+  ]);
+  if (begun.status === "rejected") throw begun.reason;
+  if (said.status === "rejected") {
+    if (begun.value) await chat.remove(messageKey(answerId));
+    throw said.reason;
+  }
+  return begun.value ? { answerId, messages: await messagesOf<Message>(values) } : undefined;
 }
 
 /** Lets an answer go on with what a page says about its tool calls. */

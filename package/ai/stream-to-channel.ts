@@ -54,14 +54,16 @@ export async function streamToChannel(
 ): Promise<AnswerState> {
   const chat = new ChatCommands(backend, channel);
   const id = options.messageId;
-  let stored = await readAnswer(chat, id);
+  // At the same time, since the user waits.
+  const [found, values] = await Promise.all([readAnswer(chat, id), chat.readAll()]);
+  let stored = found;
   if (stored === undefined) {
     await beginAnswer(chat, id);
     stored = await readAnswer(chat, id);
   }
   if (stored === undefined || stored.entry.answer !== "running")
     return stored?.entry.answer ?? "stopped";
-  const log = await readLog(chat, id, stored.entry.attempt);
+  const log = await readLog(chat, id, stored.entry.attempt, values);
   return new Producer(chat, options, stored, log).run(source);
 }
 

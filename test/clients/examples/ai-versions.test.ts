@@ -32,7 +32,7 @@ void leave;
 `;
 
 /** Two tabs of a chat with Vue's class in Node: one asks and approves a tool, the other only follows. */
-const run = `
+const runVue = `
 import { Chat } from "@ai-sdk/vue";
 import { isToolUIPart, lastAssistantMessageIsCompleteWithApprovalResponses, simulateReadableStream, type UIMessage } from "ai";
 import { Centrifuge } from "centrifuge";
@@ -105,6 +105,76 @@ console.log(JSON.stringify(tab.messages));
 process.exit();
 `;
 
+/** A tab and one that is loaded in the middle of the answer, with TanStack AI's client and the connection of docs/ai-chat.md. */
+const runTanstack = `
+import { ChatClient } from "@tanstack/ai-client";
+import { Centrifuge } from "centrifuge";
+import { type Chunk, DormouseChatTransport, httpApi, loadMessages, streamToChannel, takeChatRequest } from "${packageName}/ai";
+import { dormouseConnection } from "./tanstack.ts";
+
+const [url = "", apiKey = "", websocketUrl = "", token = ""] = process.argv.slice(2);
+const backend = httpApi({ url, apiKey });
+const [chatId, channel] = ["tanstack", "chat:tanstack"];
+const held = Promise.withResolvers<void>();
+
+async function* answer(): AsyncGenerator<Chunk> {
+  yield { type: "start" };
+  yield { type: "reasoning-start", id: "r" };
+  yield { type: "reasoning-delta", id: "r", delta: "Hm." };
+  yield { type: "reasoning-end", id: "r" };
+  yield { type: "tool-input-available", toolCallId: "c", toolName: "weather", input: { city: "Lisbon" } };
+  yield { type: "tool-output-available", toolCallId: "c", output: "clear" };
+  yield { type: "text-start", id: "t" };
+  yield { type: "text-delta", id: "t", delta: "It is " };
+  await held.promise;
+  yield { type: "text-delta", id: "t", delta: "clear." };
+  yield { type: "text-end", id: "t" };
+  yield { type: "finish" };
+}
+
+function stream(): ReadableStream<Chunk> {
+  const chunks = answer();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+}
+
+const route: typeof fetch = async (_address, init) => {
+  const taken = await takeChatRequest(backend, channel, JSON.parse(String(init?.body)));
+  if (taken !== undefined)
+    void streamToChannel(backend, channel, stream(), { messageId: taken.answerId });
+  return new Response(null, { status: 202 });
+};
+
+function open() {
+  const client = new Centrifuge(websocketUrl, { token });
+  const transport = new DormouseChatTransport({ client, fetch: route });
+  const connection = dormouseConnection(transport, chatId, () => loadMessages(backend, channel));
+  const chat = new ChatClient({ connection, threadId: chatId, persistence: true });
+  chat.attach();
+  return chat;
+}
+
+async function sees(chat: ReturnType<typeof open>, text: string): Promise<void> {
+  while (!JSON.stringify(chat.getMessages()).includes(text))
+    await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const tab = open();
+void tab.sendMessage("The weather?");
+await sees(tab, "It is ");
+const reloaded = open();
+await sees(reloaded, "It is ");
+held.resolve();
+for (const one of [tab, reloaded]) await sees(one, "It is clear.");
+console.log(JSON.stringify([tab, reloaded].map((one) => one.getMessages())));
+process.exit();
+`;
+
 const compilerOptions = {
   target: "es2024",
   lib: ["es2024", "dom", "dom.iterable"],
@@ -113,6 +183,7 @@ const compilerOptions = {
   strict: true,
   skipLibCheck: true,
   noEmit: true,
+  allowImportingTsExtensions: true,
   types: ["node"],
   jsx: "react-jsx",
 };
@@ -125,6 +196,8 @@ afterAll(() => rt.stop());
 
 describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, svelte }) => {
   let folder: string;
+  /** Each has chats of its own. */
+  const key = ai.replaceAll(".", "-");
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
     const archive = await packedInto(folder);
@@ -132,6 +205,7 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
       "@ai-sdk/react": react,
       "@ai-sdk/svelte": svelte,
       "@ai-sdk/vue": vue,
+      "@tanstack/ai-client": "0.33.2",
       "@types/node": "24.10.1",
       "@types/react": "19.3.3",
       "@types/react-dom": "19.3.0",
@@ -153,7 +227,9 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
       "page.tsx": page,
       "vue.ts": withClass("vue"),
       "svelte.ts": withClass("svelte"),
-      "run.ts": run,
+      "run-vue.ts": runVue,
+      "tanstack.ts": codeWith("function dormouseConnection("),
+      "run-tanstack.ts": runTanstack,
     };
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
@@ -164,20 +240,43 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
   const program = (name: string, ...options: readonly string[]) =>
     execute(join(folder, "node_modules", ".bin", name), options, { cwd: folder });
 
-  it("passes the compiler, with the code of docs/ai-chat.md for React, Vue and Svelte, and Vite builds the page", async () => {
+  it("passes the compiler, with the code of docs/ai-chat.md for React, Vue, Svelte and TanStack AI, and Vite builds the page", async () => {
     const compiled = program("tsc", "--project", ".");
     expect(await compiled.then(({ stdout }) => stdout).catch(outputOf)).toBe("");
     await program("vite", "build");
     expect(readdirSync(join(folder, "dist", "assets"))).toHaveLength(1);
   });
 
-  it("runs with Vue's class: an approval lets the answer go on in both tabs", async () => {
-    const key = ai.replaceAll(".", "-");
-    const file = join(folder, "run.ts");
-    writeFileSync(file, run.replaceAll('"1"', `"${key}"`));
+  const run = async (code: string, name: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, code);
     const options = [file, rt.url, rt.apiKey, rt.websocketUrl, rt.token("ann")];
     const { stdout } = await execute(process.execPath, options, { timeout: 60_000 });
-    expect(JSON.parse(stdout)).toMatchObject([
+    return JSON.parse(stdout);
+  };
+
+  it("runs with TanStack AI's client: a tab that is loaded in the middle of the answer has all of it", async () => {
+    const tabs = await run(
+      runTanstack.replaceAll('tanstack"', `tanstack-${key}"`),
+      "run-tanstack.ts",
+    );
+    for (const messages of tabs)
+      expect(messages).toMatchObject([
+        { role: "user", parts: [{ type: "text", content: "The weather?" }] },
+        {
+          role: "assistant",
+          parts: [
+            { type: "thinking", content: "Hm." },
+            { type: "tool-call", name: "weather", output: "clear" },
+            { type: "tool-result" },
+            { type: "text", content: "It is clear." },
+          ],
+        },
+      ]);
+  });
+
+  it("runs with Vue's class: an approval lets the answer go on in both tabs", async () => {
+    expect(await run(runVue.replaceAll('"1"', `"vue-${key}"`), "run-vue.ts")).toMatchObject([
       { role: "user" },
       {
         role: "assistant",

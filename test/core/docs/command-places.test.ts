@@ -21,6 +21,7 @@ const places: Readonly<Record<string, readonly Place[]>> = {
   "docs/compatibility.md": ["clone", "project"],
   "docs/configuration.md": ["clone", "project"],
   "docs/console.md": ["clone", "project"],
+  "docs/ai-chat.md": ["clone"],
   "docs/cursors.md": ["clone", "project"],
   "docs/deploy.md": ["project"],
   "docs/directory.md": ["clone", "project"],
@@ -69,6 +70,7 @@ const cloneOnly: Readonly<Record<string, string>> = {
   simulate: "the simulator is in the repository only",
   "try-frameworks": "the projects are in the repository only",
   bench: "the benchmarks are in the repository only",
+  "bench:chats": "the benchmarks are in the repository only",
   build: "a package that is installed is built",
 };
 
