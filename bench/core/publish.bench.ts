@@ -3,7 +3,7 @@ import { FrameTrail } from "../../src/features/why/frame-trail.ts";
 import { PublicationTrail } from "../../src/features/why/publication-trail.ts";
 import { trailLimits } from "../../src/features/why/limits.ts";
 import { openChannel, publishing } from "../../test/contract/open-channel.ts";
-import { NodeSql } from "../../test/support/node-sql.ts";
+import { NodeSql } from "../../package/test/node-sql.ts";
 import { sendAll } from "../../test/support/send-all.ts";
 import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";

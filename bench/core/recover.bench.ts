@@ -8,7 +8,7 @@ import {
 } from "../../test/contract/open-channel.ts";
 import { bareSubscribeResult } from "../../src/protocol/reply.ts";
 import { codecNamed } from "../../src/protocol/codecs.ts";
-import { NodeSql } from "../../test/support/node-sql.ts";
+import { NodeSql } from "../../package/test/node-sql.ts";
 import { DroppingSubscriber } from "./dropping-subscriber.ts";
 import { payload } from "./payload.ts";
 

@@ -1,4 +1,4 @@
-import { NodeSql } from "../support/node-sql.ts";
+import { NodeSql } from "../../package/test/node-sql.ts";
 import { historyContract } from "./history-contract.ts";
 
 historyContract(async (work) => {

@@ -17,7 +17,7 @@ import {
   withHistory,
 } from "../contract/open-channel.ts";
 import { openMap, set, stateOf } from "../contract/open-map.ts";
-import { NodeSql } from "../support/node-sql.ts";
+import { NodeSql } from "../../package/test/node-sql.ts";
 import {
   eventsConfig,
   openOutbox,

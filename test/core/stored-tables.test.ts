@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { storedAtMs, storedTables } from "../../src/channel/stored-tables.ts";
 import { openChannel, publishing, withHistory } from "../contract/open-channel.ts";
-import { NodeSql } from "../support/node-sql.ts";
+import { NodeSql } from "../../package/test/node-sql.ts";
 
 it("[H13] finds the tables of a former instance, and when they were stored", () => {
   const sql = new NodeSql();

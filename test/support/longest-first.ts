@@ -8,6 +8,7 @@ import { packageRoot } from "../../cli/package-root.ts";
  * the processors have nothing to do.
  */
 const longest = [
+  "examples/ai-chat",
   "examples/ai-answer",
   "connection/keepalive",
   "programs/start",

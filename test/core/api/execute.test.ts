@@ -12,7 +12,7 @@ import {
   unpositioned,
   withHistory,
 } from "../../contract/open-channel.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 const notAvailable = { error: errorCodes.notAvailable };

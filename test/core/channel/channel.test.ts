@@ -13,7 +13,7 @@ import {
   publishNumbers,
   withHistory,
 } from "../../contract/open-channel.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { RecordingSubscriber } from "../hub/recording-subscriber.ts";
 
 describe("subscribing and leaving", () => {

@@ -6,7 +6,7 @@ import { openChannel, publishing, publishNumbers } from "../../contract/open-cha
 import { storeRing, type StoredRing } from "../../contract/stored-ring.ts";
 import { sparedRowCount } from "../../contract/stored-tables.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const memoryMs = limits.idempotencyMs;
 /** How many rows are read in one go. */

@@ -8,7 +8,7 @@ import { limits } from "../../../src/limits.ts";
 import type { Publication } from "../../../src/protocol/publication.ts";
 import { trustedJsonText } from "../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const options = { size: 1_000, ttlMs: 60_000, metaTtlMs: 60_000 };
 const open = (sql: CountingSql | NodeSql, size = options.size) => {

@@ -8,7 +8,7 @@ import { limits } from "../../../src/limits.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
 import { storeRing } from "../../contract/stored-ring.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const tables = statementsOf("publication");
 

@@ -5,7 +5,7 @@ import { linesOf } from "../../../package/ai/chunks.ts";
 import { limits } from "../../../src/limits.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
 import { codeBlocksOf } from "../../support/documented-code.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { appendPieces, growingMap } from "../features/maps/growth/growing-map.ts";
 
 const source = readFileSync("examples/ai-chat/src/index.ts", "utf8");

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { prices } from "../../../cli/cost/prices.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { limits } from "../../../src/limits.ts";
 import { appendPieces, growingMap } from "../features/maps/growth/growing-map.ts";
 

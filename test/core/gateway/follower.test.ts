@@ -3,7 +3,7 @@ import { limits } from "../../../src/limits.ts";
 import { replyToRequests } from "../../../src/channel/relay-replies.ts";
 import type { RelayEntry } from "../../../src/contract/relay-batch.ts";
 import { openChannel, positionOf, publishing } from "../../contract/open-channel.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import {
   at,

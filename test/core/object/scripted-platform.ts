@@ -1,5 +1,5 @@
 import type { Platform, PlatformSocket, PlatformSockets } from "../../../src/object/platform.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 /** A database that counts nothing. */
 class UncountedSql extends NodeSql {

@@ -18,7 +18,7 @@ import { Session } from "../../../src/session/session.ts";
 import { SingleChannel } from "../../../src/session/single-channel.ts";
 import { textOf } from "../../support/text-of.ts";
 import { jsonCodec } from "../../../src/protocol/json/codec.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { startMs } from "../session/channel-fixture.ts";
 import { ScriptedBackend } from "../session/scripted-backend.ts";
 

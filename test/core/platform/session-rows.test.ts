@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Sql, SqlRow, SqlValue } from "../../../src/sql.ts";
 import { SessionRows } from "../../../src/object/session-rows.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 describe("the rows of large sessions", () => {
   it("[G2] are found after hibernation, and written only when they change", () => {

@@ -17,7 +17,7 @@ import { callMethodsOf } from "../../../src/features/procedures/client-method.ts
 import { withChannelCode } from "../../../src/features/procedures/config.ts";
 import type { ChannelDefinition } from "../../../src/features/procedures/definition.ts";
 import { CountingSql } from "../../support/counting-sql.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 import { json } from "../api/channel-config.ts";
 import { TestConnection } from "./test-connection.ts";
 import { connectionToken } from "./verified-tokens.ts";

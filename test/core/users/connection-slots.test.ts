@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConnectionSlots } from "../../../src/users/connection-slots.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
 

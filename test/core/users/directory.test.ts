@@ -4,7 +4,7 @@ import { channelNode, gatewayNode, shardOf } from "../../../src/contract/object-
 import { limits } from "../../../src/limits.ts";
 import { compareNames, firstChannels } from "../../../src/contract/listing.ts";
 import { Directory } from "../../../src/users/directory.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const all = { pattern: "", after: "", limit: 100 };
 

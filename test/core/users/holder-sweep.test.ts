@@ -3,7 +3,7 @@ import { columnText } from "../../../src/sql.ts";
 import { limits } from "../../../src/limits.ts";
 import { Home } from "../../../src/users/home.ts";
 import type { HolderQuestion } from "../../../src/users/holder-sweep.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
 const weekMs = limits.sweepIntervalMs;

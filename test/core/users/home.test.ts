@@ -5,7 +5,7 @@ import { homeName } from "../../../src/contract/object-names.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { type OrderDelivery, Home } from "../../../src/users/home.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const disconnect: UserOrder = { method: "disconnect", code: disconnectCodes.forceDisconnect };
 const unsubscribe: UserOrder = { method: "unsubscribe", channel: "news" };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { tokenKey, userKey } from "../../../src/contract/identity-key.ts";
 import { limits } from "../../../src/limits.ts";
 import { Home } from "../../../src/users/home.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
 

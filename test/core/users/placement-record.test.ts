@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { recordPlacement } from "../../../src/users/placement-record.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const agreed = { conflicts: [] };
 

@@ -4,7 +4,7 @@ import type { UserOrder } from "../../../src/contract/user-order.ts";
 import { limits } from "../../../src/limits.ts";
 import { disconnectCodes } from "../../../src/protocol/codes.ts";
 import { Home, type OrderDelivery } from "../../../src/users/home.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const [eu, us] = ["gateway:eu/0", "gateway:us/0"];
 const disconnect: UserOrder = { method: "disconnect", code: disconnectCodes.forceDisconnect };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../src/limits.ts";
 import { UserStatuses } from "../../../src/users/user-statuses.ts";
-import { NodeSql } from "../../support/node-sql.ts";
+import { NodeSql } from "../../../package/test/node-sql.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 const start = 1_700_000_000;

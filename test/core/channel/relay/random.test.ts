@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { RelayBatchReply, RelayEntry } from "../../../../src/contract/relay-batch.ts";
 import type { Delivery } from "../../../../src/channel/follower-progress.ts";
 import type { Relay } from "../../../../src/channel/relay.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { ModelGateway } from "../model-gateway.ts";
 import { at, checkIntervalMs, openRelay, publication } from "./relay-fixture.ts";
 

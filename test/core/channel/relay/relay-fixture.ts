@@ -5,7 +5,7 @@ import { GatewayRegistry } from "../../../../src/channel/gateway-registry.ts";
 import type { JsonText } from "../../../../src/protocol/json/text.ts";
 import type { Sql } from "../../../../src/sql.ts";
 import { publishing } from "../../../contract/open-channel.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 /** A day: how long a gateway is believed to follow in these tests. */
 export const checkIntervalMs = 86_400_000;

@@ -5,7 +5,7 @@ import { channelOptions, configured } from "../../../support/configured.ts";
 import { parseEntry } from "../../../../src/api/methods.ts";
 import { caller } from "../../api/channel-config.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { sendAll } from "../../../support/send-all.ts";
 import {

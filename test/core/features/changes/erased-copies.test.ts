@@ -4,7 +4,7 @@ import { Hub } from "../../../../src/hub/hub.ts";
 import { limits } from "../../../../src/limits.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../../src/protocol/publication.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { publishing } from "../../../contract/open-channel.ts";
 import { at, read } from "../../gateway/support/followed-channel.ts";
 import { FollowedChannel } from "../../gateway/support/followed-channel.ts";

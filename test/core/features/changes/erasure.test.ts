@@ -6,7 +6,7 @@ import { carryOut } from "../../../../src/channel/carry-out.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import { channelOptions } from "../../../support/configured.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { publishing, positioned } from "../../../contract/open-channel.ts";
 import { sendAll } from "../../../support/send-all.ts";
 import { textOf } from "../../../support/text-of.ts";

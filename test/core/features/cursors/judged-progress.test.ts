@@ -5,7 +5,7 @@ import { ChannelAudience } from "../../../../src/features/cursors/audience/chann
 import type { JudgedProgress } from "../../../../src/features/cursors/audience/judged-progress.ts";
 import type { Sql } from "../../../../src/sql.ts";
 import { channelOptions } from "../../../support/configured.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { openChannel, publishNumbers, withHistory } from "../../../contract/open-channel.ts";
 
 const { cursors: named } = channelOptions({

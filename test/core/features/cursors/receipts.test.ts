@@ -10,7 +10,7 @@ import { ReceiptsSource } from "../../../../src/features/cursors/receipts/receip
 import type { MirrorTelling } from "../../../../src/features/maps/mirror/mirror-line.ts";
 import type { StreamPosition } from "../../../../src/protocol/publication.ts";
 import { openMap } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const limitsBefore = { ...cursorLimits };
 afterEach(() => void Object.assign(cursorLimits, limitsBefore));

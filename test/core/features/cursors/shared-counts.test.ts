@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { cursorLimits } from "../../../../src/features/cursors/limits.ts";
 import { MarkTable, type UserMark } from "../../../../src/features/cursors/mark-table.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 function markOf(user: string, read: number): UserMark {
   return { user, epoch: "e", read, readMs: 1, start: 0, isReset: false, covered: undefined };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CommitTimes } from "../../../../src/features/events/commit-times.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { beginDue, openOutbox, published } from "./outbox-fixture.ts";
 
 const startMs = 1_000_000;

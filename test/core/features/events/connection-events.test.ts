@@ -6,7 +6,7 @@ import { connectionLost } from "../../../../src/protocol/codes.ts";
 import { Outbox } from "../../../../src/features/events/outbox.ts";
 import { ReportedTable } from "../../../../src/features/events/reported-table.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { eventsConfig, published } from "./outbox-fixture.ts";
 
 const allTypes: EventsConfig["types"] = new Set([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { beginDue, countedWrites, eventsIn, openOutbox, published } from "./outbox-fixture.ts";
 
 /** When the tests' first event happens. */

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Occupancy } from "../../../../src/features/events/event-delivery.ts";
 import { columnText } from "../../../../src/sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { openOutbox } from "./outbox-fixture.ts";
 
 it("[E10] tells that a channel is occupied and vacated in turn, also after a crash", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Outbox } from "../../../../src/features/events/outbox.ts";
 import { eventLimits } from "../../../../src/features/events/limits.ts";
 import type { Sql } from "../../../../src/sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import {
   beginDue,
   countedWrites,

@@ -3,7 +3,7 @@ import type { Outbox } from "../../../../src/features/events/outbox.ts";
 import { sessionEvents } from "../../../../src/features/events/session-events.ts";
 import { ReportedTable } from "../../../../src/features/events/reported-table.ts";
 import type { SessionContext } from "../../../../src/session/ports.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { eventsConfig, openOutbox } from "./outbox-fixture.ts";
 
 const allTypes = new Set(["connected", "disconnected", "subscribed", "unsubscribed"] as const);

@@ -11,7 +11,7 @@ import {
   stateOf,
   unset,
 } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 /** A key as the model knows it. */
 interface ModelKey {

@@ -7,7 +7,7 @@ import {
   publishing,
   withHistory,
 } from "../../../contract/open-channel.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { sendAll } from "../../../support/send-all.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 

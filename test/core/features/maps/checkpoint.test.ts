@@ -3,7 +3,7 @@ import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { MapCheckpoint } from "../../../../src/features/maps/checkpoint.ts";
 import type { MapEntry } from "../../../../src/features/maps/map-state.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";
 
 const header = { epoch: "epoch", top: 7, timeMs: 5, dueMs: 60_000 };

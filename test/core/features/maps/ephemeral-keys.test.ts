@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../../../../src/limits.ts";
 import { openMap, set } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const options = { mode: "ephemeral", keyTtlMs: 3_600_000 } as const;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { limits } from "../../../../src/limits.ts";
 import { changesOf, openMap, set, stateOf, unset } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 
 describe("an ephemeral map", () => {

@@ -5,7 +5,7 @@ import { plainMapPublish } from "../../../../src/features/maps/map-call.ts";
 import { limits } from "../../../../src/limits.ts";
 import { openChannel, publishing, withHistory } from "../../../contract/open-channel.ts";
 import { openMap, set } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const newEpoch = () => "epoch";
 

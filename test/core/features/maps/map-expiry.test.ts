@@ -4,7 +4,7 @@ import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { MapExpiry } from "../../../../src/features/maps/map-expiry.ts";
 import { StateTable } from "../../../../src/features/maps/state-table.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";
 
 const options = { keyTtlMs: 10_000, lingerMs: 0 };

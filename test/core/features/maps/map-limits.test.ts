@@ -6,7 +6,7 @@ import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { limits } from "../../../../src/limits.ts";
 import { publishing } from "../../../contract/open-channel.ts";
 import { openMap, set, unset } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const noVersion = { version: 0n, versionEpoch: "" };
 const ephemeral = { mode: "ephemeral", keyTtlMs: 3_600_000 } as const;

@@ -6,7 +6,7 @@ import { StateMemory } from "../../../../src/features/maps/state-memory.ts";
 import { StateTable } from "../../../../src/features/maps/state-table.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { mapEntry } from "./map-entry.ts";
 
 const states = {

@@ -12,7 +12,7 @@ import { limits } from "../../../../src/limits.ts";
 import { errorCodes } from "../../../../src/protocol/codes.ts";
 import { openChannel, publishing, withHistory } from "../../../contract/open-channel.ts";
 import { openMap, set } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const info = { user: "42", client: "c1" };
 const bytesMax = 1_048_576;

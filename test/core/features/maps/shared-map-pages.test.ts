@@ -4,7 +4,7 @@ import type { MapPageQuery } from "../../../../src/features/maps/map-call.ts";
 import { mapLimits } from "../../../../src/features/maps/limits.ts";
 import { openMap, set, unset } from "../../../contract/open-map.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const first: MapPageQuery = { cursor: "", limit: 2 };
 

@@ -4,7 +4,7 @@ import { metricsLimits } from "../../../../src/features/metrics/limits.ts";
 import { markSums } from "../../../../src/features/metrics/sums.ts";
 import { Totals } from "../../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const midnightMs = Date.UTC(2023, 10, 15);
 const minuteMs = 60_000;

@@ -4,7 +4,7 @@ import { encodeConsoleMetrics } from "../../../../src/features/console/metrics-a
 import { markSums } from "../../../../src/features/metrics/sums.ts";
 import { Totals } from "../../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const beganMs = 1_700_000_000_000;
 const minuteMs = 60_000;

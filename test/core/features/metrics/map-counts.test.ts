@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { channelCounts } from "../../../../src/features/metrics/object-metrics.ts";
 import { Counts } from "../../../../src/features/metrics/counts.ts";
 import { openMap, set, unset } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 it("the changes of a map are counted by kind, what changed nothing by its reason, and ends for themselves", () => {
   const counts = new Counts();

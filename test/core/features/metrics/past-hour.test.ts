@@ -8,7 +8,7 @@ import { type PastSpan, pastSpans } from "../../../../src/features/metrics/past-
 import { Totals } from "../../../../src/features/metrics/totals.ts";
 import { columnText } from "../../../../src/sql.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const intervalMs = metricsLimits.metricsPlotMs;
 /** The beginning of an interval. */

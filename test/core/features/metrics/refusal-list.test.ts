@@ -3,7 +3,7 @@ import { limits } from "../../../../src/limits.ts";
 import { RefusalList } from "../../../../src/features/metrics/refusal-list.ts";
 import { columnText } from "../../../../src/sql.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const refusal = (atMs: number, object = "edge", reason = "because") => ({
   object,

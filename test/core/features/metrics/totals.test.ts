@@ -3,7 +3,7 @@ import type { MetricsReport } from "../../../../src/features/metrics/metrics-rep
 import { metricsLimits } from "../../../../src/features/metrics/limits.ts";
 import { Totals } from "../../../../src/features/metrics/totals.ts";
 import { CountingSql } from "../../../support/counting-sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const nowMs = 1_700_000_000_000;
 

@@ -8,7 +8,7 @@ import { limits } from "../../../../src/limits.ts";
 import { parseJsonText } from "../../../../src/protocol/json/text.ts";
 import type { ClientInfo } from "../../../../src/protocol/publication.ts";
 import { openMap, type OpenedMap, unset } from "../../../contract/open-map.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const keyTtlMs = 60_000;
 const client = (name: string, user = `u-${name}`): ClientInfo => ({ user, client: name });

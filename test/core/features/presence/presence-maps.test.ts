@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { replyToRequests } from "../../../../src/channel/relay-replies.ts";
 import { PresenceTeller } from "../../../../src/features/presence/presence-teller.ts";
 import { openChannel } from "../../../contract/open-channel.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { following } from "../../gateway/support/followed-channel.ts";
 import { GatewayFixture } from "../../gateway/support/gateway-fixture.ts";
 

@@ -6,7 +6,7 @@ import {
 } from "../../../../src/channel/presence.ts";
 import type { ClientInfo } from "../../../../src/protocol/publication.ts";
 import { openChannel, unpositioned } from "../../../contract/open-channel.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 
 describe("presence", () => {

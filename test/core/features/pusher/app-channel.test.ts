@@ -6,7 +6,7 @@ import { infoOf } from "../../../../src/features/pusher/presence-member.ts";
 import { WebhookOutbox } from "../../../../src/features/pusher/channel/webhook-outbox.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import type { Sql } from "../../../../src/sql.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const all: readonly WebhookType[] = [
   "channel_occupied",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SubscriptionCounts } from "../../../../src/features/pusher/channel/subscription-counts.ts";
 import { pusherLimits } from "../../../../src/features/pusher/limits.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const { countFastMax, countSlowMs } = pusherLimits;
 

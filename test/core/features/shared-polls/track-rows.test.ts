@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { ObjectTrackRows } from "../../../../src/features/shared-polls/track-rows.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 
 const tracks = {
   instance: 7,

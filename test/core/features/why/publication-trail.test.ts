@@ -3,7 +3,7 @@ import { CallTrail, CallTrails } from "../../../../src/features/why/call-trail.t
 import { PublicationTrail } from "../../../../src/features/why/publication-trail.ts";
 import type { RelayBatch } from "../../../../src/contract/relay-batch.ts";
 import { trailLimits } from "../../../../src/features/why/limits.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { addPublications, at, onlyDelivery, openRelay } from "../../channel/relay/relay-fixture.ts";
 
 describe("the trail of a channel's publications", () => {

@@ -18,7 +18,7 @@ import {
   withHistory,
 } from "../../../contract/open-channel.ts";
 import { configured } from "../../../support/configured.ts";
-import { NodeSql } from "../../../support/node-sql.ts";
+import { NodeSql } from "../../../../package/test/node-sql.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { jsonCodec } from "../../../../src/protocol/json/codec.ts";

@@ -3,7 +3,7 @@ import { limits } from "../../../../../src/limits.ts";
 import { jsonCodec } from "../../../../../src/protocol/json/codec.ts";
 import { messagePackCodec } from "../../../../../src/protocol/messagepack/codec.ts";
 import { protobufCodec } from "../../../../../src/protocol/protobuf/codec.ts";
-import { NodeSql } from "../../../../support/node-sql.ts";
+import { NodeSql } from "../../../../../package/test/node-sql.ts";
 import { growingKey, growingMap } from "./growing-map.ts";
 
 describe("pieces that wait together", () => {

@@ -6,7 +6,7 @@ import { messagePackCodec } from "../../../../../src/protocol/messagepack/codec.
 import { protobufCodec } from "../../../../../src/protocol/protobuf/codec.ts";
 import { changesOf, set, unset } from "../../../../contract/open-map.ts";
 import { trustedJsonText } from "../../../../../src/protocol/json/text.ts";
-import { NodeSql } from "../../../../support/node-sql.ts";
+import { NodeSql } from "../../../../../package/test/node-sql.ts";
 import { CountingSql } from "../../../../support/counting-sql.ts";
 import { growingKey, growingMap } from "./growing-map.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jsonCodec } from "../../../../../src/protocol/json/codec.ts";
 import { positioned } from "../../../../contract/open-channel.ts";
-import { NodeSql } from "../../../../support/node-sql.ts";
+import { NodeSql } from "../../../../../package/test/node-sql.ts";
 import { wirePublications } from "../../../hub/client-decoder.ts";
 import { RecordingSubscriber } from "../../../hub/recording-subscriber.ts";
 import { type GrowingMap, growingMap } from "./growing-map.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { trustedJsonText } from "../../../../../src/protocol/json/text.ts";
 import { set, unset } from "../../../../contract/open-map.ts";
-import { NodeSql } from "../../../../support/node-sql.ts";
+import { NodeSql } from "../../../../../package/test/node-sql.ts";
 import { growingKey, growingMap } from "./growing-map.ts";
 
 it.each(["set", "removed", "ended by the final piece"])(

@@ -3,7 +3,7 @@ import { growthLimits } from "../../../../../src/features/maps/growth/limits.ts"
 import { readChanges } from "../../../../../src/features/maps/map-operations.ts";
 import { trustedJsonText } from "../../../../../src/protocol/json/text.ts";
 import { set } from "../../../../contract/open-map.ts";
-import { NodeSql } from "../../../../support/node-sql.ts";
+import { NodeSql } from "../../../../../package/test/node-sql.ts";
 import { growingKey, type GrowingMap, growingMap } from "./growing-map.ts";
 
 const { keyBytesPerMs, writtenBytesPerMs, writtenAheadMs } = growthLimits;
