@@ -104,7 +104,15 @@ export interface PartedChannel {
   /** The publications that can be read. */
   readonly stored: Pick<
     History,
-    "readable" | "isReadable" | "find" | "kept" | "naming" | "labels" | "timeOf" | "oldestRow"
+    | "readable"
+    | "isReadable"
+    | "find"
+    | "kept"
+    | "naming"
+    | "changesOf"
+    | "labels"
+    | "timeOf"
+    | "oldestRow"
   >;
   /** Writes publications, and gives stored ones other contents, in one transaction. */
   readonly store: Pick<

@@ -83,6 +83,13 @@ export class HistoryTable {
       .map(({ offset }) => Number(offset));
   }
 
+  /** The offsets of rows that are changes of a publication. */
+  changesOf(offset: number): readonly number[] {
+    const changed = String(offset);
+    const rows = this.#sql.rows(this.#tables.changesOf, changed, changed);
+    return rows.map((row) => Number(row["offset"]));
+  }
+
   /** See {@link rewriteRows}; to be called in a transaction. */
   rewrite(rowsMax: number, bytesMax: number): void {
     const { createRing, total } = this.#tables;
@@ -368,6 +375,8 @@ function statements(ring: RingTable) {
       octet_length(info) AS info FROM ${ring} WHERE slot = ? AND offset = ?`,
     naming: `SELECT offset FROM ${ring} WHERE info ->> 'user' = ? OR tags ->> '$."${changeTags.by}"' = ?
       ORDER BY offset LIMIT ?`,
+    changesOf: `SELECT offset FROM ${ring} WHERE tags ->> '$."${changeTags.update}"' = ?
+      OR tags ->> '$."${changeTags.delete}"' = ?`,
     total: `SELECT count(*) AS rows, sum(${rowBytes}) AS bytes FROM ${ring}`,
     readOldestFirst: `SELECT ${read} ${between} ORDER BY slot`,
     readNewestFirst: `SELECT ${read} ${between} ORDER BY slot DESC`,

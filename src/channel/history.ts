@@ -210,6 +210,11 @@ export class History {
     return this.#stream === undefined ? [] : this.#table.naming(user, limit);
   }
 
+  /** The offsets of rows that are changes of a publication, which needn't be kept. */
+  changesOf(offset: number): readonly number[] {
+    return this.#stream === undefined ? [] : this.#table.changesOf(offset);
+  }
+
   /** As {@link amend}, and overwrites what was there: two rows written. */
   erase(offset: number, contents: PublicationColumns): void {
     this.#recent.clear();

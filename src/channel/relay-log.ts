@@ -1,4 +1,5 @@
 import { limits } from "../limits.ts";
+import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { Erased } from "../contract/erased.ts";
 import { type RelayEntry, entryBytes, withoutErased } from "../contract/relay-batch.ts";
@@ -50,6 +51,21 @@ export class RelayLog {
   /** Drops the entries before this number: all gateways have taken them. */
   dropBefore(number: number): void {
     while (this.#first < number) this.#dropFirst();
+  }
+
+  /** Gives the publication at an offset other contents, if it waits here. What it is counted for stays. */
+  amend(offset: number, contents: PublicationColumns): void {
+    for (const [number, logged] of this.#logged) {
+      if (logged.entry.type !== "publication") continue;
+      const { offset: own, epoch, except } = logged.entry.publication;
+      if (own !== offset) continue;
+      const kept = {
+        ...(epoch !== undefined && { epoch }),
+        ...(except !== undefined && { except }),
+      };
+      const entry = { type: "publication", publication: { offset, ...contents, ...kept } } as const;
+      this.#logged.set(number, { ...logged, entry });
+    }
   }
 
   /** Blanks publications that are erased. What the entries are counted for stays. */

@@ -1,5 +1,6 @@
 import { limits } from "../limits.ts";
 import type { Erased } from "../contract/erased.ts";
+import type { PublicationColumns } from "../protocol/publication-columns.ts";
 import type { StreamPosition } from "../protocol/publication.ts";
 import type { RelayBatch, RelayBatchReply, RelayEntry } from "../contract/relay-batch.ts";
 import type { HubSetup } from "../hub/hub.ts";
@@ -93,6 +94,11 @@ export class Relay {
   append(entry: RelayEntry, top: StreamPosition | undefined): void {
     if (this.#followers.size === 0) this.#log.skip();
     else this.#log.append(entry, top);
+  }
+
+  /** Gives the publication at an offset other contents, if it waits for a gateway (rule ED11). */
+  amend(offset: number, contents: PublicationColumns): void {
+    this.#log.amend(offset, contents);
   }
 
   /** Blanks erased publications that wait here, and has the gateways do so (rule ED14). @param top as {@link append} takes it */

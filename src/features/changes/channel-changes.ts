@@ -19,6 +19,7 @@ import { trustedJsonText } from "../../protocol/json/text.ts";
 import { errorCodes } from "../../protocol/codes.ts";
 import { elapsed } from "../../moment.ts";
 import type { Payload } from "../../protocol/payload.ts";
+import type { PublicationColumns } from "../../protocol/publication-columns.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
 import type { ChangeOperation, EraseOperation } from "./change-call.ts";
 import { ChannelErasure, erasureFields, type ErasedChannel } from "./channel-erasure.ts";
@@ -120,7 +121,11 @@ export class ChannelChanges implements ChannelPart {
     version: number,
     nowMs: number,
   ): StreamPosition | undefined {
-    const { store, options } = this.#channel;
+    const { store, relay, options } = this.#channel;
+    const amend = (at: number, contents: PublicationColumns): void => {
+      store.amend(at, contents);
+      relay.amend(at, contents);
+    };
     const { info, key: apiKey = "", request } = operation;
     const { data, tags } = formOf(operation, tagsBefore, options);
     const marks = marksOf(operation, version, nowMs);
@@ -137,13 +142,13 @@ export class ChannelChanges implements ChannelPart {
     const position = store.append(entry, nowMs, (own) => {
       const by = String(own);
       const mark = { [isEdit ? changeTags.updated : changeTags.deleted]: by };
-      store.amend(offset, {
+      amend(offset, {
         data,
         tags: { ...tags, ...mark, ...marks },
         ...(author && { info: author }),
       });
       if (editBefore > 0)
-        store.amend(editBefore, {
+        amend(editBefore, {
           data: nothingIn(options),
           tags: { [changeTags.replaced]: by },
         });

@@ -58,8 +58,9 @@ export class ChannelErasure {
     const readable = [...rows.erased.keys()].filter((offset) =>
       this.#channel.stored.isReadable(offset, nowMs),
     );
+    if (rows.isOfGone) readable.push(rows.target);
     run.isOver = request.offset !== undefined || !rows.isFull;
-    run.erased += rows.erased.size;
+    run.erased += rows.erased.size + (rows.isOfGone ? 1 : 0);
     const by = this.#write(rows, readable, run.key, nowMs);
     // Also what was erased before, by a call whose end is unknown.
     const asked = request.offset === undefined ? [] : [request.offset, rows.target];
@@ -118,8 +119,9 @@ export class ChannelErasure {
     const kept = this.#channel.stored.kept(target);
     if (user !== "" && kept?.publication.info?.user !== user) return noRows();
     if (kept !== undefined) this.#add(kept.publication, rows);
-    // The publication itself is gone from the history, and the change isn't.
-    if (kept === undefined && target !== offset) rows.changes.add(offset);
+    // The publication itself may be gone from the history while a change of it isn't.
+    else for (const change of this.#channel.stored.changesOf(target)) rows.changes.add(change);
+    rows.isOfGone = kept === undefined && rows.changes.size > 0;
     return rows;
   }
 
@@ -177,12 +179,21 @@ interface ErasedRows {
   readonly unnamed: Map<number, PublicationColumns>;
   /** The publication that was asked for; 0 if a user was. */
   target: number;
+  /** Whether only changes of it are kept. */
+  isOfGone: boolean;
   /** Whether there may be more. */
   isFull: boolean;
 }
 
 function noRows(): ErasedRows {
-  return { erased: new Map(), changes: new Set(), unnamed: new Map(), target: 0, isFull: false };
+  return {
+    erased: new Map(),
+    changes: new Set(),
+    unnamed: new Map(),
+    target: 0,
+    isOfGone: false,
+    isFull: false,
+  };
 }
 
 /** A publication, or a change of one, that names a user who isn't its author. */

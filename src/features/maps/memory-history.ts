@@ -73,8 +73,12 @@ export class MemoryHistory implements HistoryRows {
 
   rewritten(): void {}
 
-  /** Nobody asks for what a user has changed. */
+  /** Nobody asks for what a user has changed, or for changes. */
   naming(): readonly number[] {
+    return [];
+  }
+
+  changesOf(): readonly number[] {
     return [];
   }
 

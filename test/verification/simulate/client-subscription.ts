@@ -11,6 +11,7 @@ export interface ReceivedPublication {
   /** The key that was changed, on a map, and whether it was removed. */
   readonly key?: string;
   readonly removed?: boolean;
+  readonly tags?: Readonly<Record<string, string>>;
   /** On a presence map: the client that the key stands for. */
   readonly info?: { readonly client?: string };
   /** Of a shared poll: the version of the key, and whether the data is a delta. */

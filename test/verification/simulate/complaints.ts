@@ -2,6 +2,7 @@ import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { bankAccounts, isBank } from "./bank/bank-kinds.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { isMap, isMirror, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
@@ -63,7 +64,8 @@ function publishTo(world: World, name: string): void {
   if (isBank(name)) {
     const [from = "", to = ""] = bankAccounts;
     world.teller.transfer(name, { from, to, amount: 1, keyed: true });
-  } else if (growthKindOf(name) !== undefined) {
+  } else if (isChanging(name)) world.changing.publish(name, "");
+  else if (growthKindOf(name) !== undefined) {
     world.producers.appendToAll(name);
     // The texts may have ended.
     world.producers.begin(name, "last");
@@ -106,7 +108,7 @@ function judge(world: World): CheckResult {
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
-    if (isMap(channel) || pollModeOf(channel) !== undefined) continue;
+    if (isMap(channel) || isChanging(channel) || pollModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
@@ -185,6 +187,8 @@ function checkAtRest(world: World, when: string): void {
   }
   if (backend.pending > 0)
     publicationLog.complain(`${backend.pending} publishes were not answered ${when}`);
+  if (world.changing.pending > 0)
+    publicationLog.complain(`${world.changing.pending} changes were not acknowledged ${when}`);
   if (world.banks.pending > 0)
     publicationLog.complain(`${world.banks.pending} calls of banks have no outcome ${when}`);
   for (const [name, host] of world.channels) {

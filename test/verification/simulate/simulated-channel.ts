@@ -149,8 +149,8 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
     super.crash();
     if (this.#isGrowing) this.context.growth.crashed(this.name);
     if (this.#mapModel?.wake() === true) this.#noteForgotten();
-    const isChecked = this.#options.map === undefined && this.#options.sharedPoll === undefined;
-    if (isChecked) {
+    const { map, sharedPoll, changes } = this.#options;
+    if (map === undefined && sharedPoll === undefined && changes === undefined) {
       const { name } = this;
       this.context.eventLog.note({ process: name, type: "info", f: "crash", channel: name });
     }
@@ -189,6 +189,11 @@ export class SimulatedChannel extends SimulatedHolder<ChannelHost> {
         return data === undefined ? [] : [[key, String(JSON.parse(payloadJson(data)))] as const];
       }),
     );
+  }
+
+  /** All that the channel's publications and events have stored. */
+  stored(): string {
+    return JSON.stringify(this.storage.rows("SELECT * FROM publication"));
   }
 
   get #isGrowing(): boolean {

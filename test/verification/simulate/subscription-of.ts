@@ -1,4 +1,6 @@
 import { ClientSubscription, type Subscriber } from "./client-subscription.ts";
+import { ChangedSubscription } from "./changes/changed-subscription.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { GrowthSubscription } from "./growth-subscription.ts";
 import { hasCursors, receiptsOf } from "./cursor-kinds.ts";
@@ -23,6 +25,7 @@ export function subscriptionOf(
 ): ClientSubscription {
   if (presenceKindOf(channel) !== undefined) return new PresenceSubscription(channel, subscriber);
   if (receiptsOf(channel) !== undefined) return new ReceiptSubscription(channel, subscriber);
+  if (isChanging(channel)) return new ChangedSubscription(channel, subscriber);
   if (growthKindOf(channel) !== undefined) return new GrowthSubscription(channel, subscriber);
   if (pollModeOf(channel) !== undefined) return new PollSubscription(channel, subscriber);
   if (hasCursors(channel)) return new CursorSubscription(channel, subscriber, given);

@@ -3,6 +3,7 @@ import type { PublicationRequest } from "../../../src/contract/channel-call.ts";
 import { Channel } from "../../../src/channel/channel.ts";
 import type { SubscribeOptions, PublishOutcome } from "../../../src/channel/channel-outcomes.ts";
 import type { HistoryOutcome } from "../../../src/channel/history.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Recovery } from "../../../src/channel/recovery.ts";
@@ -46,7 +47,7 @@ export class WatchedChannel extends Channel {
     this.#recoveredBytesMax = (setup.client.queueMaxSizeBytes - limits.answerRestBytes) * 0.7;
     this.#watch = watch;
     const { options } = setup;
-    this.#isUnmodelled = growthKindOf(setup.name) !== undefined;
+    this.#isUnmodelled = growthKindOf(setup.name) !== undefined || isChanging(setup.name);
     const modelled = this.#isUnmodelled ? undefined : modelledMap(options);
     const map = mapOf(this);
     this.#map = map && modelled && new MapWatch(map, modelled, watch);
@@ -84,7 +85,7 @@ export class WatchedChannel extends Channel {
     const outcome = super.publish(request, info, nowMs);
     this.#compare("publish", outcome, (model) => model.publish(request, info?.user, nowMs));
     // What is about to be undone may repeat a publication whose key it can't find any more.
-    if (outcome.outcome === "published" && !this.#watch.broken())
+    if (outcome.outcome === "published" && !this.#watch.broken() && !this.#isUnmodelled)
       this.#watch.published(textOf(request.data), outcome.position);
     return outcome;
   }

@@ -10,6 +10,7 @@ import type { PublicationLog } from "./publication-log.ts";
 import type { Network } from "./network.ts";
 import type { PollBackend } from "./poll-backend.ts";
 import type { PresenceRules } from "./presence-rules.ts";
+import type { ChangeRules } from "./changes/change-rules.ts";
 import type { Removals } from "./removals.ts";
 import type { SimulatedChannel } from "./simulated-channel.ts";
 import type { SimulatedGateway } from "./simulated-gateway.ts";
@@ -34,6 +35,7 @@ export interface WorldContext {
   readonly publicationLog: PublicationLog;
   readonly eventLog: EventLog;
   readonly removals: Removals;
+  readonly changes: ChangeRules;
   /** The backend of shared polls. */
   readonly polls: PollBackend;
   /** What users may be told of their marks. */

@@ -11,6 +11,9 @@ import type { BankAsker } from "./bank/bank-asker.ts";
 import { bankBackend } from "./bank/bank-backend.ts";
 import { BankBook } from "./bank/bank-book.ts";
 import { bankAccounts, bankCode, bankNamespaces, isBank } from "./bank/bank-kinds.ts";
+import { ChangeBackend } from "./changes/change-backend.ts";
+import { changeNamespaces, isChanging } from "./changes/change-kinds.ts";
+import { ChangeRules } from "./changes/change-rules.ts";
 import { SimulatedChannel } from "./simulated-channel.ts";
 import { CursorBackend } from "./cursor-backend.ts";
 import { cursorEvents, cursorNamespaces, hasCursors } from "./cursor-kinds.ts";
@@ -82,6 +85,9 @@ export class World {
   readonly publicationLog = new PublicationLog();
   readonly eventLog = new EventLog(this.timeline);
   readonly removals = new Removals((what) => this.publicationLog.complain(what));
+  readonly changes = new ChangeRules((what) => this.publicationLog.complain(what));
+  /** The backend that changes publications. */
+  readonly changing: ChangeBackend;
   readonly network: Network;
   readonly channels: ReadonlyMap<string, SimulatedChannel>;
   readonly gateways: ReadonlyMap<string, SimulatedGateway>;
@@ -139,6 +145,7 @@ export class World {
       publicationLog: this.publicationLog,
       eventLog: this.eventLog,
       removals: this.removals,
+      changes: this.changes,
       polls: this.polls,
       cursors,
       unseen: this.unseen,
@@ -165,6 +172,7 @@ export class World {
     for (const name of setup.channels) this.#open(name, limits);
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
     this.cursors = new CursorBackend(this.#context);
+    this.changing = new ChangeBackend(this.#context, backoffs("changing backend"));
     this.teller = bankBackend(this.#context, backoffs("teller"));
     this.producers = new GrowthBackend(this.#context, backoffs("producers"));
     const { users } = this.#context;
@@ -221,7 +229,7 @@ export class World {
 
   #open(channel: string, limits: WorldLimits): void {
     if (pollModeOf(channel) !== undefined || isMirror(channel)) return;
-    if (growthKindOf(channel) !== undefined) return;
+    if (growthKindOf(channel) !== undefined || isChanging(channel)) return;
     const ofWorld = { process: "world", type: "info", channel } as const;
     const isCoded = isBank(channel);
     if (isCoded) this.eventLog.note({ ...ofWorld, f: "bank", accounts: bankAccounts });
@@ -378,6 +386,7 @@ const namespaces: readonly object[] = [
   ...pollNamespaces,
   ...presenceNamespaces,
   ...growthNamespaces,
+  ...changeNamespaces,
 ];
 
 /** The same value for every name, each time. */

@@ -50,9 +50,10 @@ export async function get(path: string, asked: Record<string, string> = {}): Pro
 }
 
 /** A client, and its socket_id. */
-export async function connect(key = app.key, query = "?protocol=7") {
+export async function connect(key = app.key, query = "?protocol=7", continent = "") {
   const response = await exports.default.fetch(address(`/app/${key}${query}`), {
     headers: { Upgrade: "websocket" },
+    ...(continent !== "" && { cf: { continent } }),
   });
   const socket = TestSocket.on(response);
   const first = await socket.frame();
@@ -69,8 +70,8 @@ async function subscription(socketId: string, channel: string, user?: string) {
 }
 
 /** A client that is subscribed to a channel, and has its first frame there. */
-export async function subscribe(channel: string, user?: string) {
-  const client = await connect();
+export async function subscribe(channel: string, user?: string, continent?: string) {
+  const client = await connect(undefined, undefined, continent);
   client.socket.send(await subscription(client.socketId, channel, user));
   return { ...client, succeeded: await client.socket.frame() };
 }

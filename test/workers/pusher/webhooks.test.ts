@@ -6,7 +6,7 @@ import { patience } from "../../support/patience.ts";
 import { hibernate } from "../support/attachments.ts";
 import { configure } from "../support/configure.ts";
 import { crashObject } from "../support/crash-object.ts";
-import { app, secret, subscribe } from "./app-client.ts";
+import { app, request, secret, subscribe } from "./app-client.ts";
 
 const types = [
   "channel_occupied",
@@ -131,5 +131,18 @@ describe("a crash of the gateway", () => {
     const events = await told(channel, 4);
     expect(events.at(-1)).toMatchObject({ name: "member_removed", user_id: "2" });
     back.socket.close();
+  });
+
+  it("[PU14] ends them where nobody comes back to it, once the channel has something to tell", async () => {
+    const channel = `presence-left-${++count}`;
+    const far = await subscribe(channel, "1", "EU");
+    const near = await subscribe(channel, "2");
+    await told(channel, 3);
+    await crashObject(gateway());
+    await near.socket.closed;
+    await request(JSON.stringify({ name: "order", channel, data: "{}" }));
+    await vi.waitUntil(async () => (await far.socket.frame()).includes("member_removed"), patience);
+    expect((await told(channel, 4)).at(-1)).toMatchObject({ name: "member_removed", user_id: "2" });
+    far.socket.close();
   });
 });

@@ -60,6 +60,19 @@ describe("an edit", () => {
     expect(channel.recover(since, "cache", 0)).toMatchObject({ publications: [{ offset: 3 }] });
   });
 
+  it("[ED11] isn't overtaken by an older form that waits for a gateway", () => {
+    const channel = openChanging(new NodeSql());
+    channel.relay.follow("na/0", 0);
+    publishAll(channel, "secret", "other");
+    call(channel, "update_publication", { offset: 1, data: "secret again" });
+    call(channel, "delete_publication", { offset: 1 });
+    const [delivery] = channel.relay.deliveries(channel.top, 0);
+    const entries = JSON.stringify(delivery?.batch.entries);
+    expect(entries).not.toContain("secret");
+    expect(entries).toContain("other");
+    expect(delivery?.batch.entries).toHaveLength(4);
+  });
+
   it("[ED4][ED5] leaves no form that was replaced, for two rows, and three from the second on", () => {
     const counting = new CountingSql(new NodeSql());
     const channel = openChanging(counting);

@@ -82,6 +82,17 @@ describe("an erasure of a publication", () => {
     expect(call(channel, "erase", {})).toStrictEqual({ error: 107 });
   });
 
+  it("[ED14] reaches an edit whose publication the history has lost", () => {
+    const channel = openChanging(new NodeSql());
+    publishAll(channel, "first");
+    call(channel, "update_publication", { offset: 1, data: "second" });
+    publishAll(channel, "a", "b", "c", "d");
+    expect(call(channel, "erase", { offset: 1 })).toMatchObject({ erased: 1, offset: 7 });
+    expect(JSON.stringify(rowsOf(channel))).not.toContain("second");
+    expect(rowsOf(channel).at(-1)?.[2]).toMatchObject({ "dormouse.erase": "1" });
+    expect(call(channel, "erase", { offset: 1 })).toMatchObject({ erased: 0, offset: 7 });
+  });
+
   it("[ED14] reaches rows that nobody can read any more", () => {
     const sql = new NodeSql();
     const channel = openChanging(sql);
