@@ -5,6 +5,7 @@ import { packageRoot } from "../../../cli/package-root.ts";
 import { productionBundle } from "../../../cli/build/production-bundle.ts";
 import { Random } from "../../support/random.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
+import { provedAppSecret } from "./clients/pusher-subscriber.ts";
 import type { ProveOptions, RemoteOptions } from "./options.ts";
 import { EventReceiver } from "./backends/event-receiver.ts";
 import { HookBackend } from "./backends/hook-backend.ts";
@@ -21,9 +22,6 @@ import { bundled, withChangedCopy } from "../weakened/changed-copy.ts";
 
 /** Signs what the server sends to backends. */
 const hookSecret = "hook-signing-secret-of-the-proof";
-
-/** What an application's server would sign with; nothing is signed here. */
-const pusherSecret = "pusher-secret-of-the-proof";
 
 /** The server under proof, and the facts that the run needs. */
 export interface Target {
@@ -66,7 +64,7 @@ async function openLocalTarget({ without, seed }: ProveOptions, random: Random):
   const secrets = {
     ...testSecrets,
     HOOK_SIGNING_SECRET: hookSecret,
-    PUSHER_SECRET_PROOF: pusherSecret,
+    PUSHER_SECRET_PROOF: provedAppSecret,
   };
   const server = await LocalServer.start({ bundle, config, secrets });
   const scenario = localScenario(random);
