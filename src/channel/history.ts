@@ -281,7 +281,9 @@ export class History {
     const stream = this.#stream;
     if (stream === undefined) return;
     this.#recent.clear();
-    this.#stream = { ...stream, floor: stream.top + 1, timeMs: nowMs };
+    // As after a publication, also if the clock was set back since (rule S5).
+    const timeMs = Math.max(stream.timeMs, nowMs);
+    this.#stream = { ...stream, floor: stream.top + 1, timeMs };
     this.#table.clear(this.#stream);
   }
 

@@ -43,6 +43,17 @@ const steps = [minuteMs, 60 * minuteMs, 24 * 60 * minuteMs].flatMap((byMs) =>
   ]),
 );
 
+it("[S5] [H6] [H10] a step back of a second ends no stream sooner, whatever comes next", () => {
+  const options = { ...withHistory, historyTtlMs: 10_000, historyMetaTtlMs: 20_000 };
+  for (const next of ["publication", "removal"] as const) {
+    const channel = openChannel(new NodeSql(), { options, nowMs: startMs });
+    publishNumbers(channel, 1, 1, startMs);
+    if (next === "publication") publishNumbers(channel, 2, 2, startMs - 1_000);
+    else channel.removeHistory(startMs - 1_000);
+    expect(dueAfterEvent(channel, startMs - 1_000)).toBe(startMs + 20_000);
+  }
+});
+
 describe.each(steps)("a step of $stepMs ms, with the object $state", ({ stepMs, state }) => {
   const nowMs = startMs + stepMs;
   const again = <Value>(before: Value, restored: () => Value): Value =>
