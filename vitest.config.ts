@@ -69,7 +69,8 @@ const withServers = {
   isolate: false,
   globalSetup: ["test/support/environments/run-folder.ts"],
   // Otherwise wrangler stores a trace of every request, frame and alarm, which `npm start` doesn't do either.
-  env: { X_LOCAL_OBSERVABILITY: "false" },
+  // npm's own patience with a silent registry, 5 minutes, is longer than that of a test.
+  env: { X_LOCAL_OBSERVABILITY: "false", npm_config_fetch_timeout: "30000" },
   ...patience,
 };
 

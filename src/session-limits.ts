@@ -24,6 +24,10 @@ export const sessionLimits = {
   upgradeVisitMs: 1_000,
   /** Upgrades that wait at an isolate of the edge, 4 KiB each. More are refused at once. */
   upgradesWaitingMax: 8_192,
+  /** Requests whose routes an isolate of the edge remembers, by method and path: about 1 MB. The oldest is forgotten first. */
+  routesRememberedMax: 1_000,
+  /** Characters of a method and path whose routes are remembered. Those of longer ones are found each time. */
+  rememberedRequestLengthMax: 200,
   /** The memory of all arrivals that wait at an object. More are refused at once (rule B1). */
   arrivalsWaitingBytesMax: 16_777_216,
   /**

@@ -1,4 +1,5 @@
 import type { Result, Router } from "hono/router";
+import { limits } from "../../src/limits.ts";
 
 /**
  * Remembers the routes of the requests that came last: finding them among a hundred takes a twentieth of an upgrade's
@@ -24,16 +25,12 @@ export class KnownRoutes<Handler> implements Router<Handler> {
     const known = this.#known.get(request);
     if (known !== undefined) return known;
     const found = this.#router.match(method, path);
-    if (request.length > requestLengthMax) return found;
+    if (request.length > limits.rememberedRequestLengthMax) return found;
     this.#known.set(request, found);
-    if (this.#known.size > requestsMax) {
+    if (this.#known.size > limits.routesRememberedMax) {
       const [oldest = ""] = this.#known.keys();
       this.#known.delete(oldest);
     }
     return found;
   }
 }
-
-/** About 1 MB at most. */
-const requestsMax = 1_000;
-const requestLengthMax = 200;

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** Where the operator is: a page and its parameters. They stand behind the `#`, so no server's log has them. */
 export interface Route {
@@ -20,7 +20,8 @@ export function go(page: string, params: Readonly<Record<string, string>> = {}):
 /** The present route; the component is drawn again when it changes. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => routeOf(location.hash));
-  useEffect(() => {
+  // In the task that draws the page: a link that is clicked before an effect of another task would go nowhere.
+  useLayoutEffect(() => {
     const changed = () => setRoute(routeOf(location.hash));
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);

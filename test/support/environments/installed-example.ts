@@ -30,7 +30,8 @@ export async function installExample(
   };
   writeFileSync(file, JSON.stringify({ ...project, dependencies, devDependencies }, undefined, 2));
   const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
-  await promisify(execFile)("npm", install, { cwd: folder });
+  // So that the error says that it was npm.
+  await promisify(execFile)("npm", install, { cwd: folder, timeout: 240_000 });
   return archive;
 }
 
