@@ -114,7 +114,7 @@ function overwriteFree(sql: Sql, bytes: number): void {
   }
 }
 
-/** What other tables may have left in free pages. */
+/** The free pages that other tables may have left, in bytes. */
 const freeBytes = 65_536;
 /**
  * A row of so many bytes fills a page of a table up to 17 bytes, and 16 further pages of 4,096 bytes, which have 4 bytes of

@@ -90,7 +90,7 @@ Examples:
     });
 }
 
-/** What was made of what the command line names. */
+/** The configuration made of the sources that the command line names. */
 interface Converted {
   readonly conversion: Conversion;
   /** Sentences about what wasn't read, although it may belong to the configuration. */

@@ -9,7 +9,7 @@ export interface ReaderOptions {
   readonly isSilent: () => void;
   /** Whether somebody follows the chat, and will read an answer that has begun anew. */
   readonly isFollowed: () => boolean;
-  /** What the page has of an answer that is to go on: the stream has what comes after it. */
+  /** The chunks that the page has of an answer that is to go on: the stream has those after them. */
   readonly known?: KnownAnswer;
 }
 

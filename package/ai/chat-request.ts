@@ -25,13 +25,13 @@ export interface ChatRequest {
   readonly answerId: string;
   /** The user's newest message. */
   readonly message: UIMessage | undefined;
-  /** What the page says about tool calls of an answer, which goes on with it. */
+  /** The page's results and approvals for tool calls of an answer, which goes on with them. */
   readonly goesOn: PageAnswers | undefined;
   /** Messages that an edit or a new answer replaces. */
   readonly removes: readonly string[];
 }
 
-/** What a page says about the tool calls of an answer. */
+/** A page's results and approvals for the tool calls of an answer. */
 interface PageAnswers {
   /** The attempt of the answer that the page knows. */
   readonly after: number;

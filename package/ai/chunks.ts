@@ -150,7 +150,7 @@ export function chunksBeyond(
 }
 
 /**
- * What ends the parts of an answer that is over before its end, so that none stays open in any page. If its last step has
+ * The chunks that end the parts of an answer that is over before its end, so that none stays open in any page. If its last step has
  * called tools, another step ends it: else pages would believe that the model is to go on with the results.
  */
 export function closingChunks(chunks: readonly Chunk[], why: string): readonly Chunk[] {

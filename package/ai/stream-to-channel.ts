@@ -20,7 +20,7 @@ export type ChunkSource =
 export interface Turn {
   /** Aborts when somebody stops the answer: for the model, as its `abortSignal`. */
   readonly signal: AbortSignal;
-  /** What a producer before this one has said since the answer began or a page's tool let it go on; empty at first. */
+  /** The chunks of producers before this one, since the answer began or a page's tool let it go on; empty at first. */
   readonly soFar: readonly Chunk[];
 }
 
@@ -74,7 +74,7 @@ class Producer {
   readonly #stop = new AbortController();
   #stored: StoredAnswer;
   #log: AnswerLog;
-  /** What was said before a page's tool let the answer go on. */
+  /** The chunks from before a page's tool let the answer go on. */
   readonly #before: readonly Chunk[];
   /** All that was said, also by producers before this one. */
   #said: Chunk[];

@@ -1,12 +1,12 @@
 import type { Chunk } from "./chunks.ts";
 
-/** What a page says about the tool calls of an answer: results, errors, and whether a call may be made. */
+/** A page's answer to a tool call: its result, its error, or whether it may be made. */
 export type ToolAnswer = Extract<
   Chunk,
   { readonly type: "tool-output-available" | "tool-output-error" | "tool-approval-response" }
 >;
 
-/** What the page says in a message about its tool calls. @param parts of the message as the page has it */
+/** The page's answers to the tool calls of a message. @param parts of the message as the page has it */
 export function parseToolAnswers(parts: unknown): readonly ToolAnswer[] {
   const answers: ToolAnswer[] = [];
   for (const part of Array.isArray(parts) ? parts : []) {
@@ -28,7 +28,7 @@ export function parseToolAnswers(parts: unknown): readonly ToolAnswer[] {
   return answers;
 }
 
-/** What an answer waits for: results of the page's tools, and approvals. */
+/** The results of the page's tools, and the approvals, that an answer waits for. */
 export class Waiting {
   readonly #calls = new Set<string>();
   /** The calls that wait for an approval, by its ID. */
@@ -81,7 +81,7 @@ export function isResult(chunk: Chunk): boolean {
 }
 
 /**
- * What an answer has when it goes on with what a page says. A page may answer only what the answer waits for.
+ * The chunks of an answer that goes on with a page's answers. A page may answer only the calls that wait for it.
  *
  * @returns undefined if it doesn't go on
  */

@@ -203,7 +203,7 @@ export class DormouseChatTransport<
     });
   }
 
-  /** What the page knows of an answer that is to go on with a tool's result, or with an approval; undefined if none is. */
+  /** The answer that is to go on with a tool's result or an approval, as far as the page knows it; undefined if none is. */
   async #goesOn({ chatId, trigger, messageId, messages }: Send<Message>) {
     const message = messages.find(({ id }) => id === messageId);
     if (trigger !== "submit-message" || message?.role !== "assistant") return undefined;

@@ -53,7 +53,7 @@ export class RelayLog {
     while (this.#first < number) this.#dropFirst();
   }
 
-  /** Gives the publication at an offset other contents, if it waits here. What it is counted for stays. */
+  /** Gives the publication at an offset other contents, if it waits here. Its entry keeps the bytes that it was counted with. */
   amend(offset: number, contents: PublicationColumns): void {
     for (const [number, logged] of this.#logged) {
       if (logged.entry.type !== "publication") continue;
@@ -68,7 +68,7 @@ export class RelayLog {
     }
   }
 
-  /** Blanks publications that are erased. What the entries are counted for stays. */
+  /** Blanks publications that are erased. Their entries keep the bytes that they were counted with. */
   erase(erased: Erased): void {
     for (const [number, logged] of this.#logged) {
       const entry = withoutErased(logged.entry, erased);

@@ -10,11 +10,11 @@ export interface Erased {
   readonly user?: string;
   /** The offset of the publication that says so, or of the top if none does. */
   readonly by: number;
-  /** What they have for data from then on. */
+  /** The data that each erased publication has from then on. */
   readonly data: Payload;
 }
 
-/** What is left of a publication if it is erased, or is a change of one that is: a hole at its offset. Otherwise undefined. */
+/** The hole that a publication leaves at its offset if it is erased, or is a change of one that is; undefined for any other. */
 export function holeOf(publication: Publication, erased: Erased): Publication | undefined {
   if (!isErased(publication, erased)) return undefined;
   const { offset, epoch, tags = {} } = publication;

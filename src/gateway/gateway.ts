@@ -36,7 +36,7 @@ import { ReplayBudget } from "./replay-buffer.ts";
 export class Gateway implements Channels {
   readonly #setup: GatewaySetup;
   readonly #followers = new Map<string, Follower>();
-  /** How far it was in channels without subscribers whose objects still count on this gateway; the oldest first. */
+  /** The gateway's cursors in channels without subscribers whose objects still count on it; the oldest first. */
   readonly #resting = new Map<string, Cursor>();
   readonly #channelClients = new Map<string, ChannelClient>();
   /** Clients of overloaded channels, which wait until they may send the next call. */

@@ -4,7 +4,7 @@ import type { Row } from "../conversion.ts";
 /** A server of the Pusher protocol, as its configuration describes it. */
 export interface FoundServer {
   readonly apps: readonly FoundApp[];
-  /** What became of the keys that belong to no application. */
+  /** The outcome of each key that belongs to no application. */
   readonly rows: readonly Row[];
   /** Sentences about what may belong to the configuration, and wasn't read. */
   readonly unread: readonly string[];
@@ -21,7 +21,7 @@ export interface FoundApp {
   readonly options: readonly (Named<JsonValue> & { readonly option: string })[];
   /** Patterns of hosts of pages; undefined if pages of all may connect. */
   readonly hosts: Named<readonly string[]> | undefined;
-  /** What became of its other keys. */
+  /** The outcome of each of its other keys. */
   readonly rows: readonly Row[];
 }
 

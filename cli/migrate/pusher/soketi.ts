@@ -72,7 +72,7 @@ export function readSoketiVariables(given: Variables): FoundServer | undefined {
 
 const appPrefix = "SOKETI_DEFAULT_APP_";
 
-/** What stays a text although it may look like a number. */
+/** Whether an option's value stays a text although it may look like a number. */
 function isText(option: string): boolean {
   return ["id", "key", "secret"].includes(option);
 }

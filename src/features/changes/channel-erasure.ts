@@ -125,7 +125,7 @@ export class ChannelErasure {
     return rows;
   }
 
-  /** What a user has published, and where the user is named as the one who has changed something. */
+  /** The rows of a user's publications, and those that name the user as the one who has changed a publication. */
   #ofUser(user: string): ErasedRows {
     const rows = noRows();
     const { stored } = this.#channel;
@@ -165,7 +165,7 @@ export interface ErasureRun {
   erased: number;
   /** Whether no slice is left. */
   isOver: boolean;
-  /** What the last slice has erased. */
+  /** The publications that the last slice has erased. */
   holes: Erased;
 }
 

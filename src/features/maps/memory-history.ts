@@ -73,7 +73,7 @@ export class MemoryHistory implements HistoryRows {
 
   rewritten(): void {}
 
-  /** Nobody asks for what a user has changed, or for changes. */
+  /** No row of an ephemeral map is an edit, and none can be erased. */
   naming(): readonly number[] {
     return [];
   }

@@ -271,7 +271,7 @@ function connectOf(data: JsonObject): Command {
 /** The frame with which a client asks for what came since an offset, and the method that it is (rule PU17). */
 export const sinceEvent = "dormouse:since";
 
-/** Where a channel is. `subscribed`: the subscription begins there; `lost`: what came before can't be read. */
+/** Tells a position of a channel. `subscribed`: the subscription begins there; `lost`: events before it can't be read. */
 export function positionFrame(
   what: "subscribed" | "lost",
   name: string,
@@ -281,7 +281,7 @@ export function positionFrame(
   return frameOf(`dormouse:${what}`, undefined, data);
 }
 
-/** Where the subscription begins whose success this is; undefined if it doesn't say. */
+/** The position at which a subscription begins, from the frame of its success; undefined if the frame doesn't say. */
 export function startOf(success: Message): StreamPosition | undefined {
   const lines = String(success).split("\n");
   const line = lines.find((one) => one.startsWith('{"event":"dormouse:subscribed"'));

@@ -26,7 +26,7 @@ export const webhookOptions = {
    */
   url: { is: "text", as: "endpoint", read: readUrl },
   /**
-   * What is told: `channel_occupied` with `channel_vacated`, `member_added` with `member_removed`, `client_event`,
+   * The kinds of events that are sent: `channel_occupied` with `channel_vacated`, `member_added` with `member_removed`, `client_event`,
    * `cache_miss` and `subscription_count`.
    *
    * @default required
@@ -187,7 +187,7 @@ export function appOfKind(config: Config, kind: string | undefined): PusherApp |
   return appOf(config, kind?.replace(offsetsEnd, ""));
 }
 
-/** What the keys of clients end with that are sent offsets (rule PU17), and their kind: the ID of the application before. */
+/** The end of the key with which a client asks for offsets (rule PU17), and of its kind, after the application's ID. */
 export const offsetsEnd = "+offsets";
 
 /** The places to which webhooks are sent. */

@@ -80,7 +80,7 @@ function pusherPart(object: PartedGateway): ObjectPart {
             return;
           }
           done(reply.clients);
-          // Who came or went meanwhile is collected for the subscribers.
+          // Joins and leaves of meanwhile are collected for the subscribers.
           for (const one of gateway.follower(channel)?.subscriptions ?? []) gateway.catchUp(one);
         };
         finish(pusherLimits.membersPolls);

@@ -14,7 +14,7 @@ export class JudgedProgress {
   readonly #channel: Pick<PartedChannel, "stored" | "top">;
   readonly #table: JudgedTable;
   readonly #setup: ProgressSetup;
-  /** What the row says; undefined without one. */
+  /** The progress that is stored; undefined while no row is. */
   #judged: Judged | undefined;
   #isRunning = false;
   /** Whether the log of events has room to begin, or to go on (rule CU46). */

@@ -19,7 +19,7 @@ declare module "../../../contract/relay-request.ts" {
   interface RelayRequests {
     /** A client has subscribed to a cache channel that has nothing to give. */
     readonly cacheMissed: object;
-    /** Who are the connections of members of whom gateways have been told? */
+    /** Asks for the connections of the members that gateways have been told of. */
     readonly members: object;
   }
   interface RelayOutcomes {

@@ -13,7 +13,7 @@ export class ChannelDriver implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #kept: AppChannel;
   readonly #timer: NextTimer;
-  /** What the relay's count of renewals was when members were last looked for. */
+  /** The relay's count of renewals when members were last looked for. */
   #renewals = 0;
   /** When members are looked for, ms since 1970; undefined for never. */
   #checkAtMs: number | undefined;
