@@ -1,4 +1,4 @@
-import { changeTags, isChangeTagged } from "../protocol/change-tags.ts";
+import { changedOffset, changeTags, isChangeTagged } from "../protocol/change-tags.ts";
 import type { Payload } from "../protocol/payload.ts";
 import type { Publication } from "../protocol/publication.ts";
 
@@ -28,7 +28,7 @@ function isErased(
   { offsets, user, by }: Erased,
 ): boolean {
   if (offset === 0 || offset > by) return false;
-  const changed = Number(tags[changeTags.update] ?? tags[changeTags.delete] ?? offset);
+  const changed = changedOffset(tags) ?? offset;
   if (offsets.includes(offset) || offsets.includes(changed)) return true;
   return user !== undefined && (info?.user === user || tags[changeTags.by] === user);
 }

@@ -52,6 +52,12 @@ export function isGoneTagged(tags: Tags): boolean {
   return has(tags, "deleted") || has(tags, "erased");
 }
 
+/** The offset of the publication that the edit or deletion with these tags has changed; undefined for any other. */
+export function changedOffset(tags: Tags): number | undefined {
+  const offset = tags[changeTags.update] ?? tags[changeTags.delete];
+  return offset === undefined ? undefined : Number(offset);
+}
+
 /** Whether somebody would read the publication with these tags: it isn't a change, and it isn't deleted (rule ED9). */
 export function isReadable(tags: Tags | undefined): boolean {
   return tags === undefined || !(isChangeTagged(tags) || isGoneTagged(tags));

@@ -2,7 +2,12 @@ import type { PartedChannel } from "../../channel/channel-part.ts";
 import { entryOf, livePublication, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
 import type { Erased } from "../../contract/erased.ts";
-import { changeTags, isChangeTagged, withoutName } from "../../protocol/change-tags.ts";
+import {
+  changedOffset,
+  changeTags,
+  isChangeTagged,
+  withoutName,
+} from "../../protocol/change-tags.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import type { PublicationColumns } from "../../protocol/publication-columns.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
@@ -113,8 +118,7 @@ export class ChannelErasure {
   #ofOffset(offset: number, user: string): ErasedRows {
     const rows = noRows();
     const { tags = {} } = this.#channel.stored.kept(offset)?.publication ?? {};
-    const changed = tags[changeTags.update] ?? tags[changeTags.delete];
-    const target = changed === undefined ? offset : Number(changed);
+    const target = changedOffset(tags) ?? offset;
     rows.target = target;
     const kept = this.#channel.stored.kept(target);
     if (user !== "" && kept?.publication.info?.user !== user) return noRows();
@@ -134,10 +138,8 @@ export class ChannelErasure {
     for (const offset of offsets) {
       const publication = stored.kept(offset)?.publication;
       if (publication === undefined) continue;
-      const { tags = {} } = publication;
-      const changed = tags[changeTags.update] ?? tags[changeTags.delete];
-      const target =
-        changed === undefined ? publication : stored.kept(Number(changed))?.publication;
+      const changed = changedOffset(publication.tags ?? {});
+      const target = changed === undefined ? publication : stored.kept(changed)?.publication;
       // Whose publication it was that isn't kept any more isn't known: its data may be the user's.
       if (target === undefined) rows.changes.add(offset);
       else if (target.info?.user === user) this.#add(target, rows);

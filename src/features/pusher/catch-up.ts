@@ -7,7 +7,7 @@ import { refuseWith, silent } from "../../session/decision.ts";
 import type { DialectSession } from "../../session/dialect/dialect.ts";
 import type { RunningCommand } from "../../session/ports.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { channelOf, nameOf } from "./channel-names.ts";
+import { channelOf, nameIn } from "./channel-names.ts";
 import { positionFrame } from "./codec.ts";
 import { appOfKind } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
@@ -51,9 +51,7 @@ export class CatchUp {
     }
     const from = this.#paused.get(subscription);
     const lose = (position: StreamPosition): void => {
-      session.send(
-        positionFrame("lost", nameOf(channel, channelOf("", app, this.#config.channel)), position),
-      );
+      session.send(positionFrame("lost", nameIn(app, channel, this.#config.channel), position));
       this.#resume(subscription);
       done(silent);
     };

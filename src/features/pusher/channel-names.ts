@@ -64,8 +64,17 @@ export function channelOf(
   return `${namespace}${namespaceBoundary}${user === undefined ? name : `#${user}`}`;
 }
 
+/** The name by which an application knows a channel of its namespace. */
+export function nameIn(
+  app: Pick<PusherApp, "namespace">,
+  channel: string,
+  channels: Pick<ChannelConfig, "namespaceBoundary">,
+): string {
+  return nameOf(channel, channelOf("", app, channels));
+}
+
 /**
- * The name by which an application knows a channel of its namespace.
+ * As {@link nameIn}, for whoever knows the beginning of all names of the namespace's channels.
  *
  * @param prefix the namespace and the boundary
  */

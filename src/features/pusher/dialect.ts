@@ -21,7 +21,7 @@ import type { Verifier } from "../../object/platform.ts";
 import type { Dialect, DialectSession, Verdicts } from "../../session/dialect/dialect.ts";
 import { allowed, denied, type May } from "../../session/may.ts";
 import type { Subscription } from "../../session/subscription.ts";
-import { kindOf, nameOf, channelOf, userOfChannel } from "./channel-names.ts";
+import { kindOf, nameIn, userOfChannel } from "./channel-names.ts";
 import type { CatchUp } from "./catch-up.ts";
 import { appOfKind, offsetsEnd, type PusherApp } from "./config.ts";
 import { pusherLimits } from "./limits.ts";
@@ -122,7 +122,7 @@ export class PusherDialect implements Dialect {
   }
 
   #nameOf(app: PusherApp, channel: string): string {
-    return nameOf(channel, channelOf("", app, this.#setup.config.channel));
+    return nameIn(app, channel, this.#setup.config.channel);
   }
 
   #verifyToken(

@@ -4,7 +4,7 @@ import { parseGatewayName } from "../../contract/object-names.ts";
 import type { ObjectPart, PartedGateway } from "../../object/part.ts";
 import { eventLimits } from "../events/limits.ts";
 import type { Feature } from "../feature.ts";
-import { channelOf, isClients, listsMembers, nameOf } from "./channel-names.ts";
+import { isClients, listsMembers, nameIn } from "./channel-names.ts";
 import { CatchUp } from "./catch-up.ts";
 import { pusherMethods } from "./client-methods.ts";
 import { activityMs, PusherDialect } from "./dialect.ts";
@@ -27,12 +27,12 @@ export const pusher = {
     const apps = appsOf(config, channel.name);
     const [app] = apps;
     if (app === undefined) return [];
-    const name = nameOf(channel.name, channelOf("", app, config.channel));
+    const name = nameIn(app, channel.name, config.channel);
     // Nobody is told of the channels of users.
     const told = isClients(name) ? webhooksOf(apps) : [];
     const webhooks = told.map((one, index) => new WebhookOutbox(sql, one, `webhook_${index}_`));
     const isCounted = countsSubscriptions(config, channel.name);
-    return [new AppChannel(channel, channelOf("", app, config.channel), sql, webhooks, isCounted)];
+    return [new AppChannel(channel, name, sql, webhooks, isCounted)];
   },
   ofChannelObject: (object) => {
     const kept = object.channel.parts.find((part) => part instanceof AppChannel);
@@ -58,7 +58,7 @@ function isChecked(config: Config, channel: string): boolean {
   const apps = appsOf(config, channel);
   const [app] = apps;
   if (app === undefined) return false;
-  const name = nameOf(channel, channelOf("", app, config.channel));
+  const name = nameIn(app, channel, config.channel);
   const isTold = webhooksOf(apps).some(({ webhook }) => webhook.eventTypes.has("channel_vacated"));
   return (isTold && isClients(name)) || listsMembers(name) || countsSubscriptions(config, channel);
 }

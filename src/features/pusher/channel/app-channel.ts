@@ -6,7 +6,7 @@ import { trustedJsonText } from "../../../protocol/json/text.ts";
 import { payloadJson } from "../../../protocol/payload.ts";
 import type { ClientInfo } from "../../../protocol/publication.ts";
 import type { Sql } from "../../../sql.ts";
-import { channelOf, kindOf, listsMembers, nameOf } from "../channel-names.ts";
+import { kindOf, listsMembers, nameIn } from "../channel-names.ts";
 import { eventTag } from "../event-data.ts";
 import { pusherLimits } from "../limits.ts";
 import { memberOf } from "../presence-member.ts";
@@ -49,16 +49,16 @@ export class AppChannel implements ChannelPart {
   #vacatedAtMs: number | undefined;
   #missedAtMs = 0;
 
-  /** @param prefix that of the application's channels */
+  /** @param name by which applications know the channel */
   constructor(
-    { name, relay }: AppChannelSource,
-    prefix: string,
+    { relay }: AppChannelSource,
+    name: string,
     sql: Sql,
     webhooks: readonly WebhookOutbox[],
     isCounted: boolean,
   ) {
     this.#relay = relay;
-    this.#name = nameOf(name, prefix);
+    this.#name = name;
     this.webhooks = webhooks;
     this.roll = listsMembers(this.#name) ? new MemberRoll(sql) : undefined;
     this.counts = isCounted ? new SubscriptionCounts(sql) : undefined;
@@ -184,7 +184,7 @@ export class AppChannel implements ChannelPart {
 }
 
 /** The channel, as far as this part needs it. */
-interface AppChannelSource extends Pick<PartedChannel, "name"> {
+interface AppChannelSource {
   readonly relay: Pick<PartedChannel["relay"], "instance" | "sequence">;
 }
 
@@ -192,7 +192,7 @@ interface AppChannelSource extends Pick<PartedChannel, "name"> {
 export function countsSubscriptions(config: Config, channel: string): boolean {
   const app = appsOf(config, channel).find((one) => one.enableSubscriptionCount);
   if (app === undefined) return false;
-  const access = kindOf(nameOf(channel, channelOf("", app, config.channel)))?.access;
+  const access = kindOf(nameIn(app, channel, config.channel))?.access;
   return access === "public" || access === "private";
 }
 

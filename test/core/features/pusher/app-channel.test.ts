@@ -41,8 +41,8 @@ function open(
     (webhook, index) => new WebhookOutbox(sql, { app: given, webhook }, `webhook_${index}_`),
   );
   const channel = new AppChannel(
-    { name: `shop:${name}`, relay: { instance: 1, sequence: 0 } },
-    "shop:",
+    { relay: { instance: 1, sequence: 0 } },
+    name,
     sql,
     outboxes,
     false,
