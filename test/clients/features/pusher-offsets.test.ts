@@ -1,15 +1,15 @@
 import type PusherClient from "pusher-js";
 import type { Options } from "pusher-js";
-import PusherServer from "pusher";
+import type PusherServer from "pusher";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { codeBlocksOf, codeFolder, writeCode } from "../../support/documented-code.ts";
 import { Inbox } from "../../support/inbox.ts";
 import { firstGateway } from "../../support/sockets/variant.ts";
+import { shopApp, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { pusherBackend, pusherPlace, signedChannels } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 
-const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
-const secret = "the secret of the shop, which nobody else knows";
 const gateway = `pusher~${firstGateway}`;
 let server: TestServer;
 let backend: PusherServer;
@@ -29,12 +29,11 @@ beforeAll(async () => {
       channel: {
         namespaces: [{ name: "shop", presence: true, history_size: 5, history_ttl: "10m" }],
       },
-      pusher: { apps: [app] },
+      pusher: { apps: [{ ...shopApp, secret: "PUSHER_SECRET_SHOP" }] },
     },
-    secrets: { ...testSecrets, PUSHER_SECRET_SHOP: secret },
+    secrets: { ...testSecrets, ...shopSecrets },
   });
-  const { hostname: host, port } = new URL(server.address);
-  backend = new PusherServer({ appId: app.id, key: app.key, secret, host, port, useTLS: false });
+  backend = pusherBackend(server.address);
 });
 afterAll(async () => {
   await server.close();
@@ -43,20 +42,10 @@ afterAll(async () => {
 
 /** A page with the code of docs/pusher.md, subscribed to a channel. */
 function openPage(name: string) {
-  const { hostname, port } = new URL(server.address);
   const options = {
-    cluster: "any",
-    wsHost: hostname,
-    wsPort: Number(port),
-    forceTLS: false,
-    enabledTransports: ["ws"],
-    channelAuthorization: {
-      endpoint: "",
-      transport: "ajax",
-      customHandler: ({ socketId, channelName }, done) =>
-        done(null, backend.authorizeChannel(socketId, channelName, { user_id: "7" })),
-    },
-  } satisfies Options;
+    ...pusherPlace(server.address),
+    channelAuthorization: signedChannels(backend, "7"),
+  };
   const got = new Inbox<unknown>();
   const pusher = page.open(options, () => got.push("lost"));
   const channel = pusher.subscribe(name);

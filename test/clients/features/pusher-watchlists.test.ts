@@ -1,13 +1,13 @@
 import PusherClient from "pusher-js";
-import PusherServer from "pusher";
+import type PusherServer from "pusher";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Inbox } from "../../support/inbox.ts";
 import { firstGateway } from "../../support/sockets/variant.ts";
+import { shopApp, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { pusherBackend, pusherPlace } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 
-const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
-const secret = "the secret of the shop, which nobody else knows";
 const gateway = `pusher~${firstGateway}`;
 let server: TestServer;
 let backend: PusherServer;
@@ -16,12 +16,13 @@ beforeAll(async () => {
   server = await TestServer.start({
     config: {
       channel: { namespaces: [{ name: "shop", presence: true }] },
-      pusher: { apps: [{ ...app, enable_watchlist_events: true }] },
+      pusher: {
+        apps: [{ ...shopApp, secret: "PUSHER_SECRET_SHOP", enable_watchlist_events: true }],
+      },
     },
-    secrets: { ...testSecrets, PUSHER_SECRET_SHOP: secret },
+    secrets: { ...testSecrets, ...shopSecrets },
   });
-  const { hostname: host, port } = new URL(server.address);
-  backend = new PusherServer({ appId: app.id, key: app.key, secret, host, port, useTLS: false });
+  backend = pusherBackend(server.address);
 });
 afterAll(() => server.close());
 
@@ -32,13 +33,8 @@ interface WatchlistEvent {
 
 /** A client that signs its user in. @param watchlist whom the user watches */
 function signIn(id: string, watchlist: string[] = []) {
-  const { hostname, port } = new URL(server.address);
-  const client = new PusherClient(app.key, {
-    cluster: "any",
-    wsHost: hostname,
-    wsPort: Number(port),
-    forceTLS: false,
-    enabledTransports: ["ws"],
+  const client = new PusherClient(shopApp.key, {
+    ...pusherPlace(server.address),
     userAuthentication: {
       endpoint: "",
       transport: "ajax",

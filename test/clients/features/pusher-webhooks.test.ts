@@ -1,15 +1,15 @@
 import { createServer, type Server } from "node:http";
 import { once } from "node:events";
 import PusherClient from "pusher-js";
-import PusherServer from "pusher";
+import type PusherServer from "pusher";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Inbox } from "../../support/inbox.ts";
 import { listen } from "../../support/servers/listen.ts";
+import { shopApp, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { pusherBackend, pusherPlace } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
 
-const app = { id: "shop", key: "shop-key", secret: "PUSHER_SECRET_SHOP", namespace: "shop" };
-const secret = "the secret of the shop, which nobody else knows";
 const receiver: Server = createServer();
 const told = new Inbox<{
   readonly isValid: boolean;
@@ -26,12 +26,11 @@ beforeAll(async () => {
   server = await TestServer.start({
     config: {
       channel: { namespaces: [{ name: "shop", presence: true }] },
-      pusher: { apps: [{ ...app, webhooks }] },
+      pusher: { apps: [{ ...shopApp, secret: "PUSHER_SECRET_SHOP", webhooks }] },
     },
-    secrets: { ...testSecrets, PUSHER_SECRET_SHOP: secret },
+    secrets: { ...testSecrets, ...shopSecrets },
   });
-  const { hostname: host, port } = new URL(server.address);
-  backend = new PusherServer({ appId: app.id, key: app.key, secret, host, port, useTLS: false });
+  backend = pusherBackend(server.address);
   receiver.on("request", async (request, response) => {
     let rawBody = "";
     for await (const chunk of request.setEncoding("utf8")) rawBody += String(chunk);
@@ -51,14 +50,7 @@ afterAll(async () => {
 });
 
 it("[PU13] webhooks pass the check of npm's pusher, in their order, also after a refusal", async () => {
-  const { hostname, port } = new URL(server.address);
-  const client = new PusherClient(app.key, {
-    cluster: "any",
-    wsHost: hostname,
-    wsPort: Number(port),
-    forceTLS: false,
-    enabledTransports: ["ws"],
-  });
+  const client = new PusherClient(shopApp.key, pusherPlace(server.address));
   client.subscribe("cache-news");
   const isValid = true;
   const channel = "cache-news";

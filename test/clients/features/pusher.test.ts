@@ -1,10 +1,12 @@
-import PusherClient, { type Options } from "pusher-js";
-import PusherServer from "pusher";
+import type PusherClient from "pusher-js";
+import type { Options } from "pusher-js";
+import type PusherServer from "pusher";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Inbox } from "../../support/inbox.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { firstGateway } from "../../support/sockets/variant.ts";
-import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { pusherBackend, pusherClient } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
 
@@ -19,10 +21,7 @@ beforeAll(async () => {
     config: shopConfig,
     secrets: { ...testSecrets, ...shopSecrets },
   });
-  const { hostname: host, port } = new URL(server.address);
-  const { id: appId, key } = shopApp;
-  const secret = shopSecrets.PUSHER_SECRET_SHOP;
-  backend = new PusherServer({ appId, key, secret, host, port, useTLS: false });
+  backend = pusherBackend(server.address);
 });
 afterEach(() => {
   for (const client of clients.splice(0)) client.disconnect();
@@ -31,31 +30,7 @@ afterAll(() => server.close());
 
 /** An unmodified client, for which its page's backend signs. @param user who uses it */
 function open(user = "", options: Partial<Options> = {}): PusherClient {
-  const { hostname, port } = new URL(server.address);
-  const client = new PusherClient(shopApp.key, {
-    cluster: "any",
-    wsHost: hostname,
-    wsPort: Number(port),
-    forceTLS: false,
-    enabledTransports: ["ws"],
-    channelAuthorization: {
-      endpoint: "",
-      transport: "ajax",
-      customHandler: ({ socketId, channelName }, done) => {
-        const member = { user_id: user, user_info: { name: `name of ${user}` } };
-        const data = channelName.startsWith("presence-") ? member : undefined;
-        done(null, backend.authorizeChannel(socketId, channelName, data));
-      },
-    },
-    userAuthentication: {
-      endpoint: "",
-      transport: "ajax",
-      customHandler: ({ socketId }, done) => {
-        done(null, backend.authenticateUser(socketId, { id: user }));
-      },
-    },
-    ...options,
-  });
+  const client = pusherClient(server.address, backend, user, options);
   clients.push(client);
   return client;
 }

@@ -1,10 +1,10 @@
-import PusherClient from "pusher-js";
-import PusherServer from "pusher";
+import type PusherServer from "pusher";
 import { type TestContext, afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hasJava, JavaEnvironment } from "../../support/environments/java-environment.ts";
 import { PythonEnvironment } from "../../support/environments/python-environment.ts";
 import { Inbox } from "../../support/inbox.ts";
 import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { pusherBackend, pusherClient } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { FrameRelay } from "../../support/sockets/frame-relay.ts";
 import { testSecrets } from "../../support/test-tokens.ts";
@@ -20,8 +20,7 @@ beforeAll(async () => {
     config: { ...shopConfig, client: { allowed_origins: ["http://127.0.0.1:*"] } },
     secrets: { ...testSecrets, ...shopSecrets },
   });
-  const app = { appId: shopApp.id, key: shopApp.key, secret, useTLS: false };
-  backend = new PusherServer({ ...app, ...place(), encryptionMasterKeyBase64: encryption });
+  backend = pusherBackend(server.address, { encryptionMasterKeyBase64: encryption });
 });
 afterAll(() => server.close());
 
@@ -32,29 +31,7 @@ function place() {
 
 /** A client of pusher-js, with what comes on its channels. */
 function follow(test: TestContext, user: string, names: readonly string[]) {
-  const { host, port } = place();
-  const client = new PusherClient(shopApp.key, {
-    cluster: "any",
-    wsHost: host,
-    wsPort: Number(port),
-    forceTLS: false,
-    enabledTransports: ["ws"],
-    channelAuthorization: {
-      endpoint: "",
-      transport: "ajax",
-      customHandler: ({ socketId, channelName }, done) => {
-        const member = channelName.startsWith("presence-") ? { user_id: user } : undefined;
-        done(null, backend.authorizeChannel(socketId, channelName, member));
-      },
-    },
-    userAuthentication: {
-      endpoint: "",
-      transport: "ajax",
-      customHandler: ({ socketId }, done) => {
-        done(null, backend.authenticateUser(socketId, { id: user }));
-      },
-    },
-  });
+  const client = pusherClient(server.address, backend, user);
   test.onTestFinished(() => client.disconnect());
   const events = new Inbox<readonly [event: string, data: unknown]>();
   client.user.bind_global((event: string, data: unknown) => events.push([event, data]));
