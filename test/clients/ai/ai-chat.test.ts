@@ -4,14 +4,14 @@ import { isToolUIPart, simulateReadableStream, type UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type ChatBackend,
-  httpApi,
   loadMessages,
   streamToChannel,
   takeChatRequest,
 } from "../../../package/ai/index.ts";
-import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
-import { codeBlocksOf, codeFolder, configOf } from "../../support/documented-code.ts";
+import type { TestDormouse } from "../../../package/test/index.ts";
+import { codeFolder } from "../../support/documented-code.ts";
 import { GatedModel, reasoning, text } from "./gated-model.ts";
+import { startChatServer } from "./chat-server.ts";
 import { mortal } from "./mortal-backend.ts";
 import { writePythonRoute } from "./python-route.ts";
 import { Tab, type TabOptions } from "./test-chat.ts";
@@ -28,8 +28,7 @@ let producers: Promise<unknown>[] = [];
 let posted: { readonly trigger: string; readonly answerId?: string }[] = [];
 
 beforeAll(async () => {
-  rt = await startDormouse({ config: configOf(codeBlocksOf("ai-chat.md")[0]?.code ?? "") });
-  backend = httpApi({ url: rt.url, apiKey: rt.apiKey });
+  ({ rt, backend } = await startChatServer());
 });
 beforeEach(() => {
   chatId = `c${++chats}`;

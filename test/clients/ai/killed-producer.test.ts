@@ -2,17 +2,15 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { httpApi, loadMessages, takeChatRequest } from "../../../package/ai/index.ts";
-import { startDormouse } from "../../../package/test/index.ts";
-import { codeBlocksOf, configOf } from "../../support/documented-code.ts";
+import { loadMessages, takeChatRequest } from "../../../package/ai/index.ts";
+import { startChatServer } from "./chat-server.ts";
 import { Tab } from "./test-chat.ts";
 
 it("an answer is whole in all tabs after a kill -9 of its producer, and then of the server", async ({
   onTestFinished,
 }) => {
-  const rt = await startDormouse({ config: configOf(codeBlocksOf("ai-chat.md")[0]?.code ?? "") });
+  const { rt, backend } = await startChatServer();
   onTestFinished(() => rt.stop());
-  const backend = httpApi({ url: rt.url, apiKey: rt.apiKey });
   const channel = "chat:1";
   let answerId = "";
   const produce = (...how: readonly "hold"[]): ChildProcess =>

@@ -7,14 +7,13 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   type ChatBackend,
-  httpApi,
   loadMessages,
   streamToChannel,
   takeChatRequest,
 } from "../../../package/ai/index.ts";
-import { startDormouse, type TestDormouse } from "../../../package/test/index.ts";
-import { codeBlocksOf, configOf } from "../../support/documented-code.ts";
+import type { TestDormouse } from "../../../package/test/index.ts";
 import { AskingModel } from "./asking-model.ts";
+import { startChatServer } from "./chat-server.ts";
 import { mortal } from "./mortal-backend.ts";
 import { Tab, type TabOptions } from "./test-chat.ts";
 
@@ -31,8 +30,7 @@ let posted: { readonly trigger: string; readonly messages?: UIMessage[] }[] = []
 let produce: (answerId: string, messages: UIMessage[]) => void;
 
 beforeAll(async () => {
-  rt = await startDormouse({ config: configOf(codeBlocksOf("ai-chat.md")[0]?.code ?? "") });
-  backend = httpApi({ url: rt.url, apiKey: rt.apiKey });
+  ({ rt, backend } = await startChatServer());
 });
 beforeEach(() => {
   chatId = `t${++chats}`;
