@@ -28,6 +28,8 @@ public final class Changes extends SubscriptionEventListener {
   private final SortedMap<Long, String> list = new TreeMap<>();
   private final String name;
   private long position;
+  /** Whether the history is being read. */
+  private boolean isReading;
 
   private Changes(String name) {
     this.name = name;
@@ -70,8 +72,13 @@ public final class Changes extends SubscriptionEventListener {
 
   @Override
   public void onSubscribed(Subscription subscription, SubscribedEvent event) {
+    begin();
     Listen.report("subscribed", "name", name, "recovered", event.getRecovered());
     read(subscription);
+  }
+
+  private synchronized void begin() {
+    isReading = true;
   }
 
   /** What was recovered comes without tags, and so does the history: so the list is made anew. */
@@ -98,6 +105,7 @@ public final class Changes extends SubscriptionEventListener {
       long offset = offsets.computeIfAbsent(id.group(1), any -> publication.getOffset());
       list.put(offset, data);
     }
+    isReading = false;
     move(history.getOffset());
     return true;
   }
@@ -131,7 +139,7 @@ public final class Changes extends SubscriptionEventListener {
   }
 
   private synchronized void reportList(long top) throws InterruptedException {
-    while (position < top) wait();
+    while (isReading || position < top) wait();
     String entries = "[" + String.join(",", list.values()) + "]";
     Listen.report("list", "name", name, "entries", new Listen.Raw(entries));
   }
