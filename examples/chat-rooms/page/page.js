@@ -56,8 +56,8 @@ function chat() {
     return line;
   }
 
-  for (const button of document.querySelectorAll(".room"))
-    button.addEventListener("click", () => enter(button.textContent));
+  for (const door of document.querySelectorAll(".room"))
+    door.addEventListener("click", () => enter(door.textContent));
   enter("lobby");
 
   onSubmit("message", ({ text }) => client.publish(room.channel, { text }));

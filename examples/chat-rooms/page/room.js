@@ -4,7 +4,7 @@
  * A message is a publication, and so is each edit and each deletion of one: its tags name the message by its offset. The
  * history holds messages in their last form.
  */
-export class Messages {
+class Messages {
   #byOffset = new Map();
   /** The offset of the newest publication that was taken: an older one isn't news. */
   #newest = 0;
@@ -71,7 +71,7 @@ export function enterRoom(client, name, show) {
     waiting = [];
     const { publications } = await room.history({ limit: 100, reverse: true });
     messages = new Messages();
-    for (const one of [...publications.reverse(), ...waiting]) messages.take(one);
+    for (const one of [...publications.toReversed(), ...waiting]) messages.take(one);
     waiting = undefined;
     show(messages.all);
   }

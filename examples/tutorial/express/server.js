@@ -16,7 +16,7 @@ const members = new Map([
   ["lobby", ["ada", "bob"]],
   ["staff", ["ada"]],
 ]);
-const moderators = ["ada"];
+const moderators = new Set(["ada"]);
 const users = new Map();
 
 const app = express();
@@ -41,7 +41,7 @@ app.post("/login", (request, response) => {
 app.get("/token", async (_, response) => {
   const { user } = response.locals;
   if (user === undefined) return response.sendStatus(403);
-  const moderator = moderators.includes(user);
+  const moderator = moderators.has(user);
   const caps = [{ channels: ["$room:*"], match: "wildcard", allow: ["chg"] }];
   const claims = { sub: user, info: { name: user }, ...(moderator && { caps }) };
   return response.json({ token: await sign(claims), user, moderator });
@@ -56,7 +56,7 @@ app.get("/token/:room", async ({ params: { room } }, response) => {
 
 // Users write by their own connections. What the application itself says is published by the backend.
 app.post("/notices/:room", async ({ params: { room }, body }, response) => {
-  if (!moderators.includes(response.locals.user)) return response.sendStatus(403);
+  if (!moderators.has(response.locals.user)) return response.sendStatus(403);
   const text = body?.text;
   if (typeof text !== "string" || text.length > 1000) return response.sendStatus(400);
   const answer = await fetch(`${DORMOUSE}/api/publish`, {

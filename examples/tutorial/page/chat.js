@@ -36,7 +36,8 @@ export function enterRoom(client, room, ask, show) {
     waiting = [];
     const { publications } = await subscription.history({ limit: 100, reverse: true });
     messages = new Messages();
-    for (const publication of [...publications.reverse(), ...waiting]) messages.take(publication);
+    for (const publication of [...publications.toReversed(), ...waiting])
+      messages.take(publication);
     waiting = undefined;
     show.messages(messages.all);
   }

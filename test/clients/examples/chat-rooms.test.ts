@@ -193,10 +193,10 @@ describe("the chat rooms in examples", () => {
       await moderated.sees("zoe: hello, **** (edited)", "li");
       await moderated.evaluate('window.prompt = () => "bye"');
       await moderated.evaluate(pressOn("zoe: hello", "Edit"));
-      for (const page of [moderated, shown]) await page.sees("zoe: bye (edited by ada)", "li");
+      for (const one of [moderated, shown]) await one.sees("zoe: bye (edited by ada)", "li");
       await moderated.evaluate(pressOn("yan: cheap", "Delete"));
       const messages = `document.querySelector("#messages").textContent`;
-      for (const page of [moderated, shown]) await page.until(`!${messages}.includes("cheap")`);
+      for (const one of [moderated, shown]) await one.until(`!${messages}.includes("cheap")`);
       const late = await openAs(test, browser, "dan");
       await late.sees("zoe: bye (edited by ada)", "li");
       expect(await late.evaluate(messages)).not.toMatch(/cheap|hello, /);
