@@ -175,11 +175,24 @@ it.each(["It is clear.", "It rains."])(
     const { chunks: stored } = Object(await entry(backend, "m/a1"));
     expect(stored).toMatchObject(said.map(({ type }) => ({ type })));
     expect(JSON.stringify(stored).split(delta)).toHaveLength(2);
-    // A stream can't be asked again: what is there stays.
     const { entries } = await backend.map_read_state({ channel, limit: -1 });
     expect(entries.map(({ key }) => key)).toEqual(["m/a1", "m/m1"]);
   },
 );
+
+it("a producer that comes again, and says first what the first one has said first, reads the rest as well", async () => {
+  const { backend, options } = await openAbandoned();
+  const more = '{"type":"text-delta","id":"t","delta":" Now."}\n';
+  await backend.map_append({ channel, key: "c/a1/1/0", text: more });
+  let asked = 0;
+  const again = () => {
+    const { stream, end } = openAnswer();
+    if (++asked === 2) end();
+    return stream;
+  };
+  expect(await streamToChannel(backend, channel, again, options)).toBe("done");
+  expect(asked).toBe(2);
+});
 
 it("a stream of a producer that comes again is refused: it can't be asked again", async () => {
   const { backend, options } = await openAbandoned();
@@ -204,3 +217,15 @@ it.each(["before its first words", "and has become one message"])(
     expect(await entry(backend, "m/a1")).toMatchObject({ answer: "stopped" });
   },
 );
+
+it("nothing is left of an answer that was removed before its first words", async () => {
+  const backend = new ChannelBackend();
+  const taken = await takeChatRequest(backend, channel, { ...request, place: 1 });
+  await backend.map_remove({ channel, key: "m/a1" });
+  const { stream, end } = openAnswer();
+  end();
+  const options = { messageId: "a1", begun: taken?.begun };
+  expect(await streamToChannel(backend, channel, stream, options)).toBe("stopped");
+  const { entries } = await backend.map_read_state({ channel, limit: -1 });
+  expect(entries.map(({ key }) => key)).toEqual(["m/m1"]);
+});
