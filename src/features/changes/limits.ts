@@ -2,8 +2,10 @@
 export const changeLimits = {
   /** Bytes of the `reason` of a deletion. It is a tag of two rows, and everybody gets it. */
   reasonBytesMax: 256,
-  /** Rows that one slice of an erasure overwrites: about 10 ms. Other calls have a turn after each slice (rule ED16). */
-  erasedAtOnce: 256,
+  /** Rows that one slice of an erasure overwrites: about 4 ms. Other calls have a turn after each slice (rule ED16). */
+  erasedAtOnce: 100,
+  /** Rows of the history that one slice looks at: about a millisecond, however many there are. */
+  scannedAtOnce: 1_000,
   /**
    * An erasure writes a history anew that has no more rows and bytes, so that SQLite keeps no copies of rows that it has moved
    * (rule ED15). In a larger one it overwrites the erased rows alone: it would cost a row for each publication, and the object

@@ -6,6 +6,7 @@ import type {
   HistoryRows,
   OffsetRange,
   PublicationLabels,
+  ScannedRows,
   StoredKey,
   StoredPublication,
   Stream,
@@ -74,12 +75,12 @@ export class MemoryHistory implements HistoryRows {
   rewritten(): void {}
 
   /** No row of an ephemeral map is an edit, and none can be erased. */
-  naming(): readonly number[] {
-    return [];
+  naming(): ScannedRows {
+    return { offsets: [] };
   }
 
-  changesOf(): readonly number[] {
-    return [];
+  changesOf(): ScannedRows {
+    return { offsets: [] };
   }
 
   read(range: OffsetRange, reverse: boolean): Publication[] {
