@@ -73,6 +73,43 @@ interface RingSlice extends SlotRun {
   readonly isLast: boolean;
 }
 
+/** A slice of a scan of all rows, in the order of their slots. */
+export interface ScannedSlice {
+  /** The slot at which it begins. */
+  readonly from: number;
+  /** The most rows that are looked at. */
+  readonly rowsMax: number;
+  /** The slice ends at as many rows that are found. */
+  readonly foundMax: number;
+}
+
+/** What was found in a slice. */
+export interface ScannedRows {
+  readonly offsets: readonly number[];
+  /** The slot at which the next slice begins; absent if there is none. */
+  readonly next?: number;
+}
+
+/**
+ * Finds rows of a slice of a ring.
+ *
+ * @param query takes the first and the last slot, the value twice, and the most rows to find
+ */
+export function scanRows(
+  sql: Sql,
+  ring: string,
+  query: string,
+  value: string,
+  { from, rowsMax, foundMax }: ScannedSlice,
+): ScannedRows {
+  const { low, high, isLast } = nextSlice(sql, ring, from, rowsMax);
+  const rows = sql.rows(query, low, high, value, value, foundMax);
+  const offsets = rows.map((row) => Number(row["offset"]));
+  const lastFound = rows.length === foundMax ? rows.at(-1) : undefined;
+  if (lastFound !== undefined) return { offsets, next: Number(lastFound["slot"]) + 1 };
+  return isLast ? { offsets } : { offsets, next: high + 1 };
+}
+
 /** A table that is a ring; its key is the column `slot`. */
 export interface Ring {
   readonly table: string;

@@ -9,7 +9,15 @@ import {
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
-import { freeRewritten, newestRow, nextSlice, rewriteRows, slotRuns } from "../ring.ts";
+import {
+  freeRewritten,
+  newestRow,
+  rewriteRows,
+  type ScannedRows,
+  type ScannedSlice,
+  scanRows,
+  slotRuns,
+} from "../ring.ts";
 import { ringOf, type RingTable, type StoredTable } from "./stored-tables.ts";
 
 /**
@@ -78,21 +86,12 @@ export class HistoryTable {
 
   /** Finds the rows of a slice that name a user, as publisher or as the one who changed a publication. */
   naming(user: string, slice: ScannedSlice): ScannedRows {
-    return this.#scan(this.#tables.naming, user, slice);
+    return scanRows(this.#sql, this.#ring, this.#tables.naming, user, slice);
   }
 
   /** Finds the rows of a slice that are changes of a publication. */
   changesOf(offset: number, slice: ScannedSlice): ScannedRows {
-    return this.#scan(this.#tables.changesOf, String(offset), slice);
-  }
-
-  #scan(query: string, value: string, { from, rowsMax, foundMax }: ScannedSlice): ScannedRows {
-    const { low, high, isLast } = nextSlice(this.#sql, this.#ring, from, rowsMax);
-    const rows = this.#sql.rows(query, low, high, value, value, foundMax);
-    const offsets = rows.map((row) => Number(row["offset"]));
-    const lastFound = rows.length === foundMax ? rows.at(-1) : undefined;
-    if (lastFound !== undefined) return { offsets, next: Number(lastFound["slot"]) + 1 };
-    return isLast ? { offsets } : { offsets, next: high + 1 };
+    return scanRows(this.#sql, this.#ring, this.#tables.changesOf, String(offset), slice);
   }
 
   /** See {@link rewriteRows}; to be called in a transaction. */
@@ -265,23 +264,6 @@ export interface HistoryEntry
     Omit<PublicationRequest, "skipHistory" | "ifOffset">,
     Pick<Publication, "key" | "removed" | "score" | "grown"> {
   readonly info?: ClientInfo;
-}
-
-/** A slice of a scan of all rows, in the order of their slots. */
-export interface ScannedSlice {
-  /** The slot at which it begins. */
-  readonly from: number;
-  /** The most rows that are looked at. */
-  readonly rowsMax: number;
-  /** The slice ends at as many rows that are found. */
-  readonly foundMax: number;
-}
-
-/** What was found in a slice. */
-export interface ScannedRows {
-  readonly offsets: readonly number[];
-  /** The slot at which the next slice begins; absent if there is none. */
-  readonly next?: number;
 }
 
 /** Consecutive offsets, both ends included. */

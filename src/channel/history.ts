@@ -1,3 +1,4 @@
+import type { ScannedRows, ScannedSlice } from "../ring.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { PublicationColumns } from "../protocol/publication-columns.ts";
@@ -9,8 +10,6 @@ import {
   loadStream,
   type OffsetRange,
   type PublicationLabels,
-  type ScannedRows,
-  type ScannedSlice,
   type StoredKey,
   type StoredPublication,
   type Stream,

@@ -1,5 +1,5 @@
+import type { ScannedSlice } from "../../ring.ts";
 import type { PartedChannel } from "../../channel/channel-part.ts";
-import type { ScannedSlice } from "../../channel/history-table.ts";
 import { entryOf, livePublication, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
 import type { Erased } from "../../contract/erased.ts";
@@ -12,6 +12,7 @@ import {
 import type { FieldWriter } from "../../protocol/fields.ts";
 import type { PublicationColumns } from "../../protocol/publication-columns.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
+import type { ChannelAuthors } from "./authors/channel-authors.ts";
 import type { EraseRequest } from "./change-call.ts";
 import { nothingIn } from "./nothing.ts";
 import { changeLimits } from "./limits.ts";
@@ -22,17 +23,23 @@ export type ErasedChannel = Pick<
   "options" | "topAt" | "top" | "stored" | "store" | "published" | "relay"
 >;
 
+/** Those whose clients have published to the channel. */
+export type ErasedAuthors = Pick<ChannelAuthors, "erasing">;
+
 /**
  * Erases publications of a channel (rules ED14 to ED17), in slices. Each slice overwrites rows, publishes which
  * publications are holes from now on, and has the relay blank them.
  */
 export class ChannelErasure {
   readonly #channel: ErasedChannel;
+  readonly #authors: ErasedAuthors | undefined;
   /** By the requests of the operations, as long as somebody holds them. */
   readonly #runs = new WeakMap<EraseRequest, ErasureRun>();
 
-  constructor(channel: ErasedChannel) {
+  /** @param authors absent where nothing is kept of them */
+  constructor(channel: ErasedChannel, authors?: ErasedAuthors) {
     this.#channel = channel;
+    this.#authors = authors;
   }
 
   /** Begins to erase what is asked for: carries out the first slice. */
@@ -45,6 +52,7 @@ export class ChannelErasure {
       holes: { offsets: [], by: 0, data: nothingIn(this.#channel.options) },
     };
     this.#runs.set(request, run);
+    if (request.offset === undefined) this.#authors?.erasing(request.user);
     this.goOn(run, nowMs);
     return run;
   }

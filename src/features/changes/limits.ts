@@ -18,4 +18,11 @@ export const changeLimits = {
    * isn't done everywhere reaches the backend (rule ED16).
    */
   erasureAnswerMs: 8_000,
+  /**
+   * Users of whom a channel notes that their homes know that they have published, each a row of about 30 bytes. Beyond it the
+   * notes are dropped, and those who publish again are reported again (rule ED18).
+   */
+  authorsMax: 100_000,
+  /** Those of them whose names an instance has in memory: the others cost a row read for each publication. */
+  authorsInMemoryMax: 1_000,
 } as const;

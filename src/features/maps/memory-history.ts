@@ -1,3 +1,4 @@
+import type { ScannedRows } from "../../ring.ts";
 import { publicationBytes } from "../../contract/relay-batch.ts";
 import { mapLimits } from "./limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
@@ -6,7 +7,6 @@ import type {
   HistoryRows,
   OffsetRange,
   PublicationLabels,
-  ScannedRows,
   StoredKey,
   StoredPublication,
   Stream,

@@ -183,22 +183,6 @@ describe("an erasure in a long history", () => {
     return channel;
   }
 
-  const countOf = (channel: Channel, text: string) =>
-    rowsOf(channel).filter(([, data]) => data === text).length;
-
-  /** The slices of an erasure, each with how many publications it has erased. */
-  function slicesOf(channel: Channel, request: EraseRequest): readonly number[] {
-    const erasure = new ChannelErasure(channel);
-    const run = erasure.begin(request, "", 0);
-    const slices = [run.erased];
-    while (run.from !== undefined) {
-      const before = run.erased;
-      erasure.goOn(run, 0);
-      slices.push(run.erased - before);
-    }
-    return slices;
-  }
-
   it("[ED16] looks at no more rows in one slice than it may, wherever the user's lie", () => {
     const channel = longChannel();
     expect(slicesOf(channel, { epoch: "", user: "ada" })).toStrictEqual([2, 0, 0]);
@@ -286,4 +270,22 @@ function edit(channel: Channel, offset: number, text: string): void {
   const data = trustedJsonText(JSON.stringify(text));
   const request = { offset, epoch: "", idempotencyKey: "", data, delta: false };
   carryOut(channel, { method: "update_publication", request, info: ada }, 0);
+}
+
+/** How many publications have this data. */
+function countOf(channel: Channel, text: string): number {
+  return rowsOf(channel).filter(([, data]) => data === text).length;
+}
+
+/** The slices of an erasure, each with how many publications it has erased. */
+function slicesOf(channel: Channel, request: EraseRequest): readonly number[] {
+  const erasure = new ChannelErasure(channel);
+  const run = erasure.begin(request, "", 0);
+  const slices = [run.erased];
+  while (run.from !== undefined) {
+    const before = run.erased;
+    erasure.goOn(run, 0);
+    slices.push(run.erased - before);
+  }
+  return slices;
 }
