@@ -157,6 +157,20 @@ export interface MapState {
   readonly cursor?: string;
 }
 
+/** What became of an edit or a deletion. */
+export interface Changed {
+  /** Of the change. */
+  readonly offset: number;
+  readonly version?: number;
+  /** Why nothing was changed. */
+  readonly suppress_reason?: string;
+}
+
+/** How many publications an erasure has found. */
+export interface Erased {
+  readonly erased: number;
+}
+
 export interface Position {
   readonly offset?: number;
   readonly epoch?: string;

@@ -56,7 +56,7 @@ describe("the console", () => {
   it("[N2] answers nothing without a login", async () => {
     const wrong = [{}, { Cookie: "dormouse-console=" }, { Cookie: "dormouse-console=a.b.c" }];
     for (const headers of wrong)
-      for (const method of ["settings", "metrics", "publish", "info", "nothing"]) {
+      for (const method of ["settings", "metrics", "publish", "info", "erase", "nothing"]) {
         const response = post(`/console/api/${method}`, { channel: "room:x", data: 1 }, headers);
         expect(await statusOf(response)).toBe(401);
       }

@@ -11,13 +11,12 @@ import type { AddressRate } from "../../http/client-address.ts";
 import { refusedStranger } from "../../http/descriptor-use.ts";
 import { handoverRequest, placeSocket } from "../../http/placement.ts";
 import { busyRetrySeconds, respondBusy } from "../../http/responses.ts";
-import { throughDoor, type UpgradeBounds } from "../../http/websocket.ts";
 import { parseRegion } from "../../platform/region.ts";
 
 /** `GET /app/KEY`: a client of the application, on a gateway of the protocol's own (rule PU1). */
-export function pusherSocket({ door, withoutToken }: UpgradeBounds): Handler<AppEnv> {
+export function pusherSocket(withoutToken: AddressRate): Handler<AppEnv> {
   const pools = new Pools();
-  return (context) => throughDoor(context, door, () => handOver(context, pools, withoutToken));
+  return (context) => handOver(context, pools, withoutToken);
 }
 
 async function handOver(
