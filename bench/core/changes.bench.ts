@@ -14,7 +14,7 @@ const rounds = 400;
 /** A channel whose publications can be changed, or can't. */
 function opened(isChanged: boolean, subscribers: number): { channel: Channel; sql: CountingSql } {
   const sql = new CountingSql(new NodeSql());
-  const changes = { ownForClient: false, windowMs: 0 };
+  const changes = { ownForClient: false, windowMs: 0, erasableByUser: false };
   const options = isChanged ? { ...history, changes } : history;
   const channel = openChannel(sql, { newEpoch: () => "e", options });
   for (let count = 0; count < subscribers; count++) channel.hub.add(new DroppingSubscriber());
