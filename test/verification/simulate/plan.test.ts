@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { actionKinds } from "./actions.ts";
 import { isBank } from "./bank/bank-kinds.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -18,6 +19,7 @@ describe("the plans of seeds", () => {
     ["marks", 250, ({ channels }) => channels.some(hasCursors)],
     ["marks and homes", 120, (plan) => plan.channels.some(hasCursors) && plan.hasHomes === true],
     ["banks", 240, ({ channels }) => channels.some(isBank)],
+    ["changes", 178, ({ channels }) => channels.some(isChanging)],
     ["audiences", 120, ({ channels }) => channels.some(hasAudience)],
     [
       "values that grow",
