@@ -172,17 +172,20 @@ export const gatewayCalls: AddedCalls<AddedGatewayCalls, PartedGateway> = Object
 
 export const homeCalls: AddedCalls<AddedHomeCalls, PartedHome> = Object.assign(
   {},
+  changes.homeCalls,
   cursors.homeCalls,
 );
 
 /** Makes those of them that objects make. */
 export const callers: typeof allPresence.callers &
   typeof allSharedPolls.callers &
+  typeof allChanges.callers &
   typeof allCursors.callers &
   typeof allReceipts.callers = Object.assign(
   {},
   presence.callers,
   sharedPolls.callers,
+  changes.callers,
   cursors.callers,
   receipts.callers,
 );

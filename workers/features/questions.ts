@@ -8,6 +8,7 @@ import type {
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
 import type { Config } from "../../src/config/config.ts";
+import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { askUnread } from "./cursors/unread.ts";
 import { askInspect, askWhy } from "./why/why.ts";
@@ -29,8 +30,37 @@ export function askFeature(
     case "unread":
       return askUnread(env, question);
     case "forget_user":
-      return env.USERS.getByName(homeName(userKey(question.user))).forgetUser({
-        user: question.user,
-      });
+      return forgetUser(env, config, question);
   }
+}
+
+async function forgetUser(
+  { USERS }: Env,
+  { channel }: Config,
+  { user, publications }: ForgetQuestion,
+): Promise<CallOutcome> {
+  const home = USERS.getByName(homeName(userKey(user)));
+  if (!publications) return home.forgetUser({ user });
+  const [kept, { ordered, incomplete }] = await Promise.all([
+    home.forgetUser({ user }),
+    home.forgetAuthor({ user }),
+  ]);
+  if (kept.outcome !== "done") return kept;
+  if (ordered.outcome !== "done") return ordered;
+  const unsearched = unsearchedNamespaces(channel);
+  const result = {
+    ...(unsearched.length > 0 && { unsearched }),
+    ...(incomplete && { incomplete }),
+  };
+  return { outcome: "answers", answers: [{ result: trustedJsonText(JSON.stringify(result)) }] };
+}
+
+/** The namespaces that keep publications and no index of their users (rule ED19); "" for channels without a namespace. */
+function unsearchedNamespaces({
+  withoutNamespace,
+  namespaces,
+}: Config["channel"]): readonly string[] {
+  return [["", withoutNamespace] as const, ...namespaces]
+    .filter(([, options]) => options.historySize > 0 && options.changes?.erasableByUser !== true)
+    .map(([name]) => name);
 }
