@@ -60,9 +60,11 @@ function unsearchedNamespaces({
   withoutNamespace,
   namespaces,
 }: Config["channel"]): readonly string[] {
-  const isUnsearched = ({ historySize, subscriptionType, changes }: ChannelOptions): boolean =>
-    (historySize > 0 || subscriptionType === "map") && changes?.erasableByUser !== true;
   return [["", withoutNamespace] as const, ...namespaces]
     .filter(([, options]) => isUnsearched(options))
     .map(([name]) => name);
+}
+
+function isUnsearched({ historySize, subscriptionType, changes }: ChannelOptions): boolean {
+  return (historySize > 0 || subscriptionType === "map") && changes?.erasableByUser !== true;
 }

@@ -36,6 +36,7 @@ import { StartedServer } from "../../support/servers/started-server.ts";
 import { signToken } from "../../support/test-tokens.ts";
 import { WorkerFolder } from "../../support/servers/worker-folder.ts";
 import { packageRoot } from "../../../cli/package-root.ts";
+import { normal } from "../../support/normal-output.ts";
 const { commands, others } = documentedCommands();
 /** Those with which the pages' commands call a server. */
 const secrets = Object.fromEntries(
@@ -440,25 +441,6 @@ function expectShown({ text, output }: Step, printed: string): void {
 /** The first words of lines. */
 function labels(lines: readonly string[]): readonly string[] {
   return lines.map((line) => /^[^ ]+/.exec(line)?.[0] ?? "");
-}
-
-/** The lines of an output, without what differs from one run to the next. */
-function normal(output: string): readonly string[] {
-  return output
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) =>
-      line
-        .replaceAll(/ws:\/\/\S+/g, "ADDRESS")
-        .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f-]+/g, "ID")
-        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
-        .replaceAll(/\b\d+ (?:ms|seconds?|minutes?|hours?|s|min|h)\b/g, "A WHILE")
-        .replaceAll(/\bregion \w+|\b(?:any|na)(?:\/0)? /g, "REGION ")
-        .replaceAll(/:[\w-]{8}\b/g, ":EPOCH")
-        .replaceAll(/\d+/g, "0")
-        .replaceAll(/ +/g, " ")
-        .trim(),
-    );
 }
 
 /** Checks that wrangler has such a command. */
