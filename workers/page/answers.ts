@@ -15,6 +15,12 @@ export interface Settings {
   /** The most publications of one answer to a client, and those with which a client may recover. */
   readonly history_max: number;
   readonly recovery_max: number;
+  /** The applications whose clients speak the Pusher protocol. */
+  readonly apps: readonly {
+    readonly id: string;
+    readonly key: string;
+    readonly namespace: string;
+  }[];
   readonly namespaces: readonly NamespaceSettings[];
 }
 

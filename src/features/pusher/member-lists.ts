@@ -32,15 +32,19 @@ export class MemberLists {
     return (type, info) => list.take(type, info);
   }
 
-  /** The list for a new subscriber, once it has the subscriber itself; after a while in any case. */
+  /** The list for a new subscriber, once it has the subscriber itself, unless that one looks on; after a while in any case. */
   listFor(
-    { context }: WaitingSession,
+    { context, identity }: WaitingSession,
     { channel, info }: Pick<Subscription, "channel" | "info">,
     done: Listed,
   ): void {
     const list = this.#lists.get(channel);
     if (list === undefined) {
       done(new Map());
+      return;
+    }
+    if (identity.onlooker === true) {
+      list.whenKnown(() => done(list.known ?? new Map()));
       return;
     }
     list.await(info, done);
@@ -70,6 +74,7 @@ export class MemberLists {
 /** The part of a subscriber's session by which its wait ends. */
 interface WaitingSession {
   readonly context: Pick<DialectSession["context"], "later">;
+  readonly identity: Pick<DialectSession["identity"], "onlooker">;
 }
 
 interface MemberPorts {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import { buildConsole } from "../../../cli/build/build-console.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
+import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
@@ -52,8 +53,14 @@ function looksAtChannels(browser: string): void {
 
   beforeAll(async () => {
     await buildConsole();
-    const channel = { without_namespace: kept, namespaces };
-    server = await TestServer.start({ config: { console: { enabled: true }, channel }, secrets });
+    const channel = {
+      without_namespace: kept,
+      namespaces: [...namespaces, ...shopConfig.channel.namespaces],
+    };
+    server = await TestServer.start({
+      config: { console: { enabled: true }, channel, pusher: shopConfig.pusher },
+      secrets: { ...secrets, ...shopSecrets },
+    });
   });
   afterAll(() => server.close());
 
@@ -156,6 +163,32 @@ function looksAtChannels(browser: string): void {
     await page.evaluate('location.hash = "#/channel?name=room:fixed"');
     await page.sees("the namespace has no allow_change");
     expect(await page.evaluate(buttonsOf(1))).toBe("");
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+  });
+
+  it("[N32] an operator looks on as a client of the Pusher protocol, with every frame", async (test) => {
+    const page = await loggedIn(test, browser, server, "#/connect");
+    await page.sees("Dormouse's own", "option");
+    await page.evaluate(`{
+      const field = document.querySelector("#as-app");
+      field.value = "${shopApp.id}";
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }`);
+    await page.sees("The user who has signed in, if any");
+    await page.click("Connect");
+    await page.sees(`Connected as a client of ${shopApp.id}.`);
+    await page.sees("pusher:connection_established", ".tail");
+    for (const channel of ["open", "private-room", "presence-room"]) {
+      await page.fill("#as-channel", channel);
+      await page.click("Subscribe");
+      await page.sees(`"pusher_internal:subscription_succeeded","channel":"${channel}"`, ".tail");
+    }
+    await server.backend.publish("shop:private-room", { sold: 1 });
+    await page.sees('{"event":"message","channel":"private-room"', ".tail");
+    expect(await server.backend.presence("shop:presence-room")).toEqual([]);
+    await looksWell(page);
+    await page.click("Disconnect");
+    await page.sees("Disconnected with code");
     expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 

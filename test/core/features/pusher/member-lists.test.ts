@@ -22,7 +22,7 @@ function channelWith(...present: readonly ClientInfo[]) {
 
 /** A session whose later work the test does. */
 function sessionWith(later: (waitMs: number, work: () => void) => void) {
-  return { context: { later } };
+  return { identity: {}, context: { later } };
 }
 
 describe("[PU6] the members of a presence channel", () => {
