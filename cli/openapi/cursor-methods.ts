@@ -158,7 +158,7 @@ export const cursorMethods = {
       {
         unsearched: listOf(
           text('The name of a namespace; "" for channels without one.'),
-          "Namespaces that keep publications, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none.",
+          "Namespaces that keep publications or keys, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none.",
         ),
         incomplete: flag(
           `The user has published to more than ${cursorLimits.channelsPerUserMax} channels with \`erasable_by_user\`: in those beyond, nothing was erased.`,

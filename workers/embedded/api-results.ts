@@ -410,7 +410,7 @@ interface ApiUserMark {
 
 /** Empty without `publications`. */
 export interface ApiForgetUserResult {
-  /** Namespaces that keep publications, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none. */
+  /** Namespaces that keep publications or keys, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none. */
   readonly unsearched?: readonly string[];
   /** The user has published to more than 10000 channels with `erasable_by_user`: in those beyond, nothing was erased. */
   readonly incomplete?: boolean;

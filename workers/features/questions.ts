@@ -7,7 +7,7 @@ import type {
 } from "../../src/api/command.ts";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
-import type { Config } from "../../src/config/config.ts";
+import type { ChannelOptions, Config } from "../../src/config/config.ts";
 import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { askUnread } from "./cursors/unread.ts";
@@ -55,12 +55,16 @@ async function forgetUser(
   return { outcome: "answers", answers: [{ result: trustedJsonText(JSON.stringify(result)) }] };
 }
 
-/** The namespaces that keep publications and no index of their users (rule ED19); "" for channels without a namespace. */
+/** The namespaces that keep publications or keys, and no index of their users (rule ED19); "" for channels without a namespace. */
 function unsearchedNamespaces({
   withoutNamespace,
   namespaces,
 }: Config["channel"]): readonly string[] {
   return [["", withoutNamespace] as const, ...namespaces]
-    .filter(([, options]) => options.historySize > 0 && options.changes?.erasableByUser !== true)
+    .filter(([, options]) => isUnsearched(options))
     .map(([name]) => name);
+}
+
+function isUnsearched({ historySize, subscriptionType, changes }: ChannelOptions): boolean {
+  return (historySize > 0 || subscriptionType === "map") && changes?.erasableByUser !== true;
 }

@@ -142,7 +142,8 @@ describe("the description of the HTTP API", () => {
     await checked("set_audience", { channel, users });
     expect(await checked("audience", { channel, limit: 1 })).toContain("cursor");
     const forgotten = await checked("forget_user", { user: "bob", publications: true });
-    expect(forgotten).toContain("unsearched");
+    expect(forgotten).toContain('"scores"');
+    expect(forgotten).not.toContain('"team"');
     const map = newChannel("scores");
     await checked("map_publish", { channel: map, key: "a", data: 1, tags: { a: "b" }, score: 7 });
     await checked("map_publish", { channel: map, key: "b", data: 1 });

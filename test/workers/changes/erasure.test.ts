@@ -221,7 +221,8 @@ describe.each(gatewayVariants.slice(0, 1))(
     });
 
     it("[ED18] is forgotten by the home's alarm, where a channel's gateway doesn't answer and both are lost", async () => {
-      Object.assign(limits, { orderAnswerMs: 50 });
+      // Long enough for a home that takes the channel's error for an acknowledgement.
+      Object.assign(limits, { orderAnswerMs: 1_000 });
       Object.assign(changeLimits, { erasureAnswerMs: 20 });
       const user = newUser();
       const channel = await published(user, 1);
