@@ -3,6 +3,7 @@ import { growthProtections } from "./growth-protections.ts";
 import { objectProtections } from "./object-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import { procedureProtections } from "./procedure-protections.ts";
+import { pusherProtections } from "./pusher-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 import { receiptsProtections } from "./receipts-protections.ts";
 
@@ -346,6 +347,7 @@ export const protections: readonly Protection[] = [
   ...growthProtections,
   ...procedureProtections,
   ...presenceProtections,
+  ...pusherProtections,
   ...objectProtections,
   {
     name: "newer-versions",
