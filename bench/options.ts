@@ -120,7 +120,7 @@ meanwhile. Exits with 0, with 1 if a scenario failed, and with 2 for an unknown 
   --rounds N       takes each figure N times (default 3; 1 with --quick)
   --systems LIST   only these systems, such as channel,limit
                    ${choosable.join(" ")}
-  --without LIST   also measures channel and gateway without each of these rules for arrivals, such as F12,F14, in
+  --without LIST   also measures channel and gateway without each of these rules for arrivals, such as F12,F13, in
                    turns with the others; runs churn and storm, unless --only names others
                    ${arrivalRules.join(" ")}
   --peer NAME=URL,api=URL,key=KEY

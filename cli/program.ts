@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { version } from "../src/version.ts";
 import { appendCommand } from "./commands/append.ts";
 import { callCommand } from "./commands/call.ts";
+import { deleteCommand, editCommand, eraseCommand, forgetCommand } from "./commands/changes.ts";
 import { checkCommand } from "./commands/check.ts";
 import { completionCommand } from "./commands/completion.ts";
 import { systemCause } from "./configuration/text-file.ts";
@@ -45,6 +46,9 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     tokenCommand(shell),
     checkCommand(shell),
     publishCommand(shell),
+    editCommand(shell),
+    deleteCommand(shell),
+    eraseCommand(shell),
     listenCommand(shell),
     historyCommand(shell),
     presenceCommand(shell),
@@ -53,6 +57,7 @@ Exit codes: 0 done, 1 refused or invalid, 2 a wrong command line or setting, 3 t
     callCommand(shell),
     usersCommand(shell),
     disconnectCommand(shell),
+    forgetCommand(shell),
     whyCommand(shell),
     inspectCommand(shell),
     doctorCommand(shell),

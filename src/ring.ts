@@ -55,6 +55,61 @@ export function newestRow(
   }
 }
 
+/**
+ * Finds the rows of the next slice of a scan of a ring, which goes through the slots.
+ *
+ * @param low the slot from which the slice begins
+ */
+export function nextSlice(sql: Sql, table: string, low: number, rowsMax: number): RingSlice {
+  const query = `SELECT max(slot) AS high, count(*) AS rows
+    FROM (SELECT slot FROM ${table} WHERE slot >= ? ORDER BY slot LIMIT ?)`;
+  const [row] = sql.rows(query, low, rowsMax);
+  return { low, high: Number(row?.["high"] ?? low), isLast: Number(row?.["rows"]) < rowsMax };
+}
+
+/** One slice of a scan of a ring. */
+interface RingSlice extends SlotRun {
+  /** Whether the ring has no slots after it. */
+  readonly isLast: boolean;
+}
+
+/** A slice of a scan of all rows, in the order of their slots. */
+export interface ScannedSlice {
+  /** The slot at which it begins. */
+  readonly from: number;
+  /** The most rows that are looked at. */
+  readonly rowsMax: number;
+  /** The slice ends at as many rows that are found. */
+  readonly foundMax: number;
+}
+
+/** What was found in a slice. */
+export interface ScannedRows {
+  readonly offsets: readonly number[];
+  /** The slot at which the next slice begins; absent if there is none. */
+  readonly next?: number;
+}
+
+/**
+ * Finds rows of a slice of a ring.
+ *
+ * @param query takes the first and the last slot, the value twice, and the most rows to find
+ */
+export function scanRows(
+  sql: Sql,
+  ring: string,
+  query: string,
+  value: string,
+  { from, rowsMax, foundMax }: ScannedSlice,
+): ScannedRows {
+  const { low, high, isLast } = nextSlice(sql, ring, from, rowsMax);
+  const rows = sql.rows(query, low, high, value, value, foundMax);
+  const offsets = rows.map((row) => Number(row["offset"]));
+  const lastFound = rows.length === foundMax ? rows.at(-1) : undefined;
+  if (lastFound !== undefined) return { offsets, next: Number(lastFound["slot"]) + 1 };
+  return isLast ? { offsets } : { offsets, next: high + 1 };
+}
+
 /** A table that is a ring; its key is the column `slot`. */
 export interface Ring {
   readonly table: string;
@@ -73,7 +128,7 @@ export function rewriteRows(
   sql: Sql,
   { ring, createRing, total, rowsMax, bytesMax }: RewrittenRows,
 ): void {
-  const [measured] = sql.rows(total);
+  const [measured] = sql.rows(total, rowsMax + 1);
   const [rows, bytes] = [Number(measured?.["rows"]), Number(measured?.["bytes"] ?? 0)];
   if (rows > rowsMax || bytes > bytesMax) return;
   freeRewritten(sql);
@@ -94,7 +149,7 @@ interface RewrittenRows {
   readonly ring: string;
   /** The statement that makes the ring. */
   readonly createRing: string;
-  /** The query for how many rows there are, and for their bytes. */
+  /** The query for how many rows there are, of at most so many, and for their bytes. */
   readonly total: string;
   /** If there are more of them, or if they are larger together, nothing is done. */
   readonly rowsMax: number;

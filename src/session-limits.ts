@@ -15,15 +15,6 @@ export const sessionLimits = {
    * carried out.
    */
   arrivalWaitMs: 3_000,
-  /**
-   * Upgrades that an isolate of the edge carries out at a time (rule F14): 20 ms of a thread that an object shares with it.
-   * With objects 50 ms away it is 2,500 a second.
-   */
-  upgradesAtOnce: 128,
-  /** How long one of them counts if it doesn't end, such as one whose client has gone meanwhile. */
-  upgradeVisitMs: 1_000,
-  /** Upgrades that wait at an isolate of the edge, 4 KiB each. More are refused at once. */
-  upgradesWaitingMax: 8_192,
   /** Requests whose routes an isolate of the edge remembers, by method and path: about 1 MB. The oldest is forgotten first. */
   routesRememberedMax: 1_000,
   /** Characters of a method and path whose routes are remembered. Those of longer ones are found each time. */

@@ -9,8 +9,8 @@ export function callersWithTokens(channel: string, count: number): readonly Call
   }));
 }
 
-/** A token as a backend would sign it. */
-function tokenOf(user: string): string {
+/** A connection token of a user, as a backend would sign it. */
+export function tokenOf(user: string): string {
   const expiresAtSeconds = Math.floor(Date.now() / 1_000) + tokenLifeSeconds;
   const signed = `${part({ alg: "HS256", typ: "JWT" })}.${part({ sub: user, exp: expiresAtSeconds })}`;
   return `${signed}.${createHmac("sha256", tokenSecret).update(signed).digest("base64url")}`;

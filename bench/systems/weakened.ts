@@ -2,7 +2,7 @@ import type { Change } from "../../test/verification/weakened/changed-copy.ts";
 import type { WeakenedName } from "./wire.ts";
 
 /** The rules of src/SPEC.md for arrivals, each of which `--without` takes out. */
-export const arrivalRules = ["F12", "F13", "F14"] as const;
+export const arrivalRules = ["F12", "F13"] as const;
 
 export type ArrivalRule = (typeof arrivalRules)[number];
 
@@ -62,14 +62,6 @@ export const changesWithout: Readonly<Record<ArrivalRule, readonly Change[]>> = 
       file: "src/object/arrivals.ts",
       code: "first !== undefined && elapsed(first.sinceMs, limits.arrivalWaitMs, nowMs);",
       weakened: "first !== undefined && elapsed(first.sinceMs, Infinity, nowMs);",
-    },
-  ],
-  F14: [
-    {
-      name: "the door",
-      file: "workers/http/door.ts",
-      code: "if (this.#waiting.length === 0 && this.#findRoom()) return this.#letIn();",
-      weakened: "if (this.#waiting.length === 0 || this.#findRoom()) return this.#letIn();",
     },
   ],
 };

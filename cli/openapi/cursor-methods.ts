@@ -144,10 +144,31 @@ export const cursorMethods = {
     tag: "cursors",
     summary: "Forget what channels keep of a user",
     description:
-      "Has all channels delete how far the user has got and read, and the user's membership of audiences. The answer is error 100, with status 503, until all have; it goes on by itself then. What comes later is kept anew. Dormouse's own.",
-    fields: { user: userNote },
-    result: object("Empty.", {}),
-    example: { request: { user: "ada" }, result: {} },
+      "Has all channels delete how far the user has got and read, and the user's membership of audiences, and with `publications` erase what the user has published. The answer is error 100, with status 503, until all have; it goes on by itself then. What comes later is kept anew. Dormouse's own.",
+    fields: {
+      user: userNote,
+      publications: {
+        description:
+          "Also [erase](erasure.md#forget-a-user) what the user's clients have published, in namespaces with `erasable_by_user`. Answered 108 if there are none.",
+      },
+    },
+    result: object(
+      "Empty without `publications`.",
+      {},
+      {
+        unsearched: listOf(
+          text('The name of a namespace; "" for channels without one.'),
+          "Namespaces that keep publications or keys, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none.",
+        ),
+        incomplete: flag(
+          `The user has published to more than ${cursorLimits.channelsPerUserMax} channels with \`erasable_by_user\`: in those beyond, nothing was erased.`,
+        ),
+      },
+    ),
+    example: {
+      request: { user: "ada", publications: true },
+      result: { unsearched: ["news"] },
+    },
   },
   set_audience: {
     tag: "cursors",

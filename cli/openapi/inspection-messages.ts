@@ -35,11 +35,16 @@ const traced: Readonly<Record<string, Schema>> = {
       published_at_ms: large("When it came, in ms since 1970."),
       committed_at_ms: large("When it was known to be durable, in ms since 1970."),
       by: reference("Publisher"),
+      change: reference("PublicationChange"),
       appended: flag(
         "It stores text that was appended to a value of a map. Subscribers with deltas got the pieces before, without an offset.",
       ),
     },
   ),
+  PublicationChange: object("What has become of a publication since: the last change of it.", {
+    kind: text("`edited`, `deleted` or `erased`."),
+    offset: large("The offset of the change."),
+  }),
   Publisher: object(
     "Who published; empty if that isn't known.",
     {},

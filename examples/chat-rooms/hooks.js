@@ -1,4 +1,5 @@
 import { Router } from "express";
+import { isModerator } from "./rooms.js";
 
 /**
  * Answers what Dormouse asks while a client waits. The questions have been verified before.
@@ -13,6 +14,7 @@ export function hooks(sessions, rooms) {
   router.post("/connect", (request, response) => {
     const user = sessions.userOf(request);
     if (user === undefined) response.json({ disconnect: { code: 4501, reason: "log in first" } });
+    else if (isModerator(user)) response.json({ result: { user, caps: moderating } });
     else response.json({ result: { user } });
   });
 
@@ -23,15 +25,18 @@ export function hooks(sessions, rooms) {
     else response.json(refusal(403, "this room is private"));
   });
 
-  // A page writes into a room. This hook alone decides who may: a page needn't be in the room to write.
+  // A page writes into a room. This hook alone decides who may: a page needn't be in the room to write. It is also asked
+  // before a page edits or deletes a message; whether the user has written it, Dormouse knows.
   router.post("/publish", (request, response) => {
-    const { user, channel, data } = request.body;
+    const { user, channel, data, method } = request.body;
     if (!rooms.admits(user, roomOf(channel))) {
       response.json(refusal(403, "this room is private"));
+    } else if (method === "dormouse.delete") {
+      response.json({});
     } else if (typeof data?.text !== "string" || data.text.length > 1_000) {
       response.json(refusal(400, "write a text of at most 1,000 characters"));
     } else {
-      response.json({ result: { data: { by: user, text: filtered(data.text) } } });
+      response.json({ result: { data: { text: filtered(data.text) } } });
     }
   });
 
@@ -52,6 +57,9 @@ export function hooks(sessions, rooms) {
 
   return router;
 }
+
+/** What a moderator's connection may do: change what anybody has written. */
+const moderating = [{ channels: ["room:*"], match: "wildcard", allow: ["chg"] }];
 
 /** The room of a channel such as `room:lobby`. */
 function roomOf(channel) {

@@ -7,7 +7,7 @@ import { openDatabase } from "./database.js";
 import { DormouseApi, signedByDormouse } from "./dormouse.js";
 import { hooks } from "./hooks.js";
 import { Online } from "./online.js";
-import { Rooms } from "./rooms.js";
+import { isModerator, Rooms } from "./rooms.js";
 import { Sessions } from "./sessions.js";
 
 const {
@@ -58,7 +58,8 @@ app.post("/logout", async (request, response) => {
 
 app.get("/me", (request, response) => {
   const address = `${DORMOUSE.replace(/^http/, "ws")}/connection/websocket`;
-  response.json({ user: sessions.userOf(request), address });
+  const user = sessions.userOf(request);
+  response.json({ user, isModerator: isModerator(user), address });
 });
 
 const centrifuge = fileURLToPath(import.meta.resolve("centrifuge"));

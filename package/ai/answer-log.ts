@@ -9,8 +9,8 @@ import {
   parseEntry,
 } from "./wire.ts";
 
-/** What came of writing to a log. */
-export type Written = "written" | "over";
+/** What came of writing to a log: `over` if it has ended, `known` if it has what this producer hasn't read. */
+export type Written = "written" | "over" | "known";
 
 /**
  * The log of an answer, as its one producer writes it: texts that grow, each up to a length, so that the end of a window stays
@@ -24,9 +24,17 @@ export class AnswerLog {
   /** All of the value that grows. */
   #text: string;
   #number: number;
+  #isUnread: boolean;
 
-  /** @param log what is there */
-  constructor(chat: ChatCommands, id: string, attempt: number, log: readonly string[]) {
+  /** @param found what is there, if somebody has looked */
+  constructor(
+    chat: ChatCommands,
+    id: string,
+    attempt: number,
+    found: readonly string[] | "unread",
+  ) {
+    const log = found === "unread" ? [] : found;
+    this.#isUnread = found === "unread";
     this.#chat = chat;
     this.#id = id;
     this.#attempt = attempt;
@@ -38,7 +46,8 @@ export class AnswerLog {
    * Adds a text.
    *
    * @param isEnd nothing comes after it
-   * @returns `over` if somebody has stopped the answer, or it is another one's now
+   * @returns `over` if somebody has stopped the answer, or it is another one's now; `known` if another producer has written to a
+   *   log that this one hasn't read
    */
   async write(text: string, isEnd = false): Promise<Written> {
     let rest = text;
@@ -47,7 +56,8 @@ export class AnswerLog {
       const piece = rest.slice(0, wholeLength(rest, room));
       rest = rest.slice(piece.length);
       const isFull = rest !== "";
-      if ((await this.#append(piece, isFull || isEnd)) === "over") return "over";
+      const outcome = await this.#append(piece, isFull || isEnd);
+      if (outcome !== "written") return outcome;
       if (!isFull) return "written";
       this.#number++;
       this.#text = "";
@@ -59,6 +69,8 @@ export class AnswerLog {
     let at = this.#text.length;
     const before = this.#text;
     this.#text += piece;
+    const isUnread = this.#isUnread;
+    this.#isUnread = false;
     for (;;) {
       const text = this.#text.slice(at);
       const { length, suppressed, suppress_reason } = await this.#chat.append({
@@ -67,10 +79,11 @@ export class AnswerLog {
         at,
         final,
       });
-      if (suppressed !== true) return "written";
+      if (suppressed !== true) return isUnread && length > this.#text.length ? "known" : "written";
       // A text that this producer has ended is there, which is a success.
       if (suppress_reason === "final" || (await this.#isOver())) return "over";
       if (suppress_reason !== "length_mismatch") throw written(this.#id, suppress_reason);
+      if (isUnread) return (await this.#hasEnded(key, length)) ? "over" : "known";
       if (length >= at) {
         const { value } = await this.#chat.read(key);
         if (value === `${before}${logEnd}`) return "over";
@@ -79,6 +92,12 @@ export class AnswerLog {
       // A crash of the server has lost the end of it.
       at = length;
     }
+  }
+
+  /** Whether a value that another producer has written grows no more. One that does gets an empty line. */
+  async #hasEnded(key: string, at: number): Promise<boolean> {
+    const { suppress_reason } = await this.#chat.append({ key, text: "\n", at });
+    return suppress_reason === "final";
   }
 
   async #isOver(): Promise<boolean> {

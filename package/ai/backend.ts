@@ -10,13 +10,33 @@ export interface ChatBackend {
   map_append(params: ApiRequests["map_append"]): Promise<ApiResults["map_append"]>;
   map_read_state(params: ApiRequests["map_read_state"]): Promise<ApiResults["map_read_state"]>;
   map_remove(params: ApiRequests["map_remove"]): Promise<ApiResults["map_remove"]>;
+  /** Carries out commands of one channel by one call, in their order. @returns what came of each */
+  batch(commands: readonly ChatCommand[]): Promise<readonly ChatReply[]>;
 }
 
-type Method = keyof ChatBackend;
+/** A command of a batch. */
+type ChatCommand =
+  | { readonly map_publish: ApiRequests["map_publish"] }
+  | { readonly map_read_state: ApiRequests["map_read_state"] };
+
+/** What came of a command of a batch. */
+interface ChatReply {
+  readonly result?: object | undefined;
+  readonly error?: ReplyError | undefined;
+}
+
+interface ReplyError {
+  readonly message: string;
+  readonly temporary?: boolean;
+}
+
+type Method = Exclude<keyof ChatBackend, "batch">;
 
 /** What `dormouse()` gives, whose methods take the environment first. */
 type OwnRealtime<Env> = {
   readonly [Name in Method]: (env: Env, params: ApiRequests[Name]) => Promise<ApiResults[Name]>;
+} & {
+  readonly batch: (env: Env, commands: readonly ChatCommand[]) => Promise<readonly ChatReply[]>;
 };
 
 /** The real-time layer of the Worker itself. */
@@ -26,6 +46,7 @@ export function withEnv<Env>(realtime: OwnRealtime<Env>, env: Env): ChatBackend 
     map_append: (params) => realtime.map_append(env, params),
     map_read_state: (params) => realtime.map_read_state(env, params),
     map_remove: (params) => realtime.map_remove(env, params),
+    batch: (commands) => realtime.batch(env, commands),
   };
 }
 
@@ -40,10 +61,7 @@ export interface HttpApiOptions {
 
 /** The HTTP API of a server, for a backend that isn't a Worker. */
 export function httpApi({ url, apiKey, fetch: send = fetch }: HttpApiOptions): ChatBackend {
-  const call = async <Name extends Method>(
-    method: Name,
-    params: ApiRequests[Name],
-  ): Promise<ApiResults[Name]> => {
+  const post = async <Body>(method: string, params: object): Promise<Body> => {
     const response = await send(`${url}/api/${method}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-API-Key": apiKey },
@@ -51,21 +69,47 @@ export function httpApi({ url, apiKey, fetch: send = fetch }: HttpApiOptions): C
     });
     if (!response.ok)
       throw new ChatError(`${method}: HTTP ${response.status}`, response.status >= 429);
-    const { result, error }: Answer<ApiResults[Name]> = await response.json();
+    return response.json();
+  };
+  const call = async <Name extends Method>(
+    method: Name,
+    params: ApiRequests[Name],
+  ): Promise<ApiResults[Name]> => {
+    const { result, error } = await post<Answer<ApiResults[Name]>>(method, params);
     if (result !== undefined) return result;
-    throw new ChatError(`${method}: ${error?.message ?? "no result"}`, error?.temporary === true);
+    throw failure(method, error);
   };
   return {
     map_publish: (params) => call("map_publish", params),
     map_append: (params) => call("map_append", params),
     map_read_state: (params) => call("map_read_state", params),
     map_remove: (params) => call("map_remove", params),
+    batch: async (commands) => {
+      const { replies, error } = await post<BatchAnswer>("batch", { commands });
+      if (replies === undefined) throw failure("batch", error);
+      return replies.map(({ error: own, ...result }) =>
+        own === undefined ? { result: Object.values(result)[0] } : { error: own },
+      );
+    },
   };
 }
 
 interface Answer<Result> {
   readonly result?: Result;
-  readonly error?: { readonly message: string; readonly temporary?: boolean };
+  readonly error?: ReplyError;
+}
+
+/** Each reply has the result by the name of its method. */
+interface BatchAnswer {
+  readonly replies?: readonly {
+    readonly error?: ReplyError;
+    readonly [method: string]: object | undefined;
+  }[];
+  readonly error?: ReplyError;
+}
+
+function failure(method: string, error?: ReplyError): ChatError {
+  return new ChatError(`${method}: ${error?.message ?? "no result"}`, error?.temporary === true);
 }
 
 /** Why something couldn't be written to a chat. */
@@ -111,8 +155,40 @@ export class ChatCommands {
 
   /** All keys. */
   async readAll(): Promise<ChatValues> {
+    return this.#from(await this.#state({ limit: pageSize }));
+  }
+
+  /** Reads all keys, and then puts others into the chat unless they are there, by one call. */
+  async readAndPut(...puts: readonly NewValue[]): Promise<ReadAndPut> {
+    const channel = this.#channel;
+    // A call whose answer was lost has put them, and it was this one.
+    const once = crypto.randomUUID();
+    const commands: readonly ChatCommand[] = [
+      { map_read_state: { channel, limit: pageSize } },
+      ...puts.map(({ key, data }) => ({
+        map_publish: {
+          channel,
+          key,
+          data,
+          key_mode: "if_new" as const,
+          idempotency_key: `${once}${key}`,
+        },
+      })),
+    ];
+    const [first, ...others] = await again(async () => {
+      const replies = await this.#backend.batch(commands);
+      const failed = replies.find(({ error }) => error?.temporary === true);
+      if (failed !== undefined) throw failure("batch", failed.error);
+      return replies;
+    });
+    if (first?.result === undefined) throw failure("map_read_state", first?.error);
+    const read = await this.#from(Object(first.result));
+    return { read, put: others.map(putOutcome) };
+  }
+
+  async #from(first: ApiResults["map_read_state"]): Promise<ChatValues> {
     const values = new Map<string, unknown>();
-    let page = await this.#state({ limit: pageSize });
+    let page = first;
     const { offset: revision_offset, epoch: revision_epoch } = page;
     for (;;) {
       for (const { key, data } of page.entries) values.set(key, data);
@@ -125,6 +201,28 @@ export class ChatCommands {
   #state(params: Of<"map_read_state">): Promise<ApiResults["map_read_state"]> {
     return again(() => this.#backend.map_read_state({ channel: this.#channel, ...params }));
   }
+}
+
+/** A key that is put into a chat, and its value. */
+interface NewValue {
+  readonly key: string;
+  readonly data: object;
+}
+
+interface ReadAndPut {
+  /** What was there before. */
+  readonly read: ChatValues;
+  /** What came of each key. */
+  readonly put: readonly PutOutcome[];
+}
+
+/** Whether a key was put into a chat, and where; or why it couldn't be. */
+type PutOutcome = { readonly isPut: boolean; readonly offset: number } | ChatError;
+
+function putOutcome({ result, error }: ChatReply): PutOutcome {
+  if (result === undefined) return failure("map_publish", error);
+  const { suppressed, suppress_reason, offset }: ApiResults["map_publish"] = Object(result);
+  return { isPut: suppressed !== true || suppress_reason === "idempotency", offset };
 }
 
 type Of<Name extends Method> = Omit<ApiRequests[Name], "channel">;

@@ -10,7 +10,7 @@ export {
 } from "./chat-request.ts";
 export type { Chunk } from "./chunks.ts";
 export { loadMessages } from "./messages.ts";
-export { stopAnswer } from "./stored-answer.ts";
+export { type BegunAnswer, stopAnswer } from "./stored-answer.ts";
 export {
   type ChunkSource,
   streamToChannel,

@@ -5,7 +5,6 @@ import {
   type AnswerEntry,
   type AnswerState,
   chatLimits,
-  entriesOf,
   isMessageId,
   logKeysOf,
   messageKey,
@@ -17,6 +16,9 @@ export interface StoredAnswer {
   readonly entry: AnswerEntry;
   readonly offset: number;
 }
+
+/** An answer that has just begun, as JSON: nobody has written anything of it. */
+export type BegunAnswer = StoredAnswer;
 
 /** Reads the entry of an answer; undefined if there is none. @throws if the message is somebody's and no answer */
 export async function readAnswer(
@@ -30,30 +32,36 @@ export async function readAnswer(
   return { entry, offset };
 }
 
-/**
- * Begins an answer behind all messages.
- *
- * @returns false if it has begun before
- */
+/** Begins an answer. @returns undefined if it has begun before */
 export async function beginAnswer(
   chat: ChatCommands,
   id: string,
-  place?: number,
-): Promise<boolean> {
+  place: number,
+): Promise<StoredAnswer | undefined> {
   if (!isMessageId(id)) throw new ChatError(`"${id}" can't be the ID of a message`);
-  const data: AnswerEntry = {
-    place: place ?? nextPlace(await chat.readAll()),
-    answer: "running",
-    attempt: 1,
-  };
-  const { suppressed } = await chat.publish({ key: messageKey(id), data, key_mode: "if_new" });
-  return suppressed !== true;
+  const entry = newAnswer(place);
+  const key = messageKey(id);
+  const { suppressed, offset } = await chat.publish({ key, data: entry, key_mode: "if_new" });
+  return suppressed === true ? undefined : { entry, offset };
 }
 
-/** The place behind all messages. */
-export function nextPlace(values: ReadonlyMap<string, unknown>): number {
-  const [, last] = entriesOf(values).at(-1) ?? [];
-  return (last?.place ?? 0) + 1;
+/** The entry of an answer that begins. */
+export function newAnswer(place: number): AnswerEntry {
+  return { place, answer: "running", attempt: 1 };
+}
+
+/** Gives an answer that has just begun another place. @returns undefined if somebody has stopped or removed it */
+export async function moveAnswer(
+  chat: ChatCommands,
+  id: string,
+  { entry, offset }: StoredAnswer,
+  place: number,
+): Promise<StoredAnswer | undefined> {
+  const moved: AnswerEntry = { ...entry, place };
+  const changed = await chat.publish({ key: messageKey(id), data: moved, if_offset: offset });
+  if (changed.suppressed !== true) return { entry: moved, offset: changed.offset };
+  const stored = await readAnswer(chat, id);
+  return stored?.entry.answer === "running" ? stored : undefined;
 }
 
 /** Lets an answer begin anew, with an empty log. @returns undefined if somebody else was faster */
@@ -96,23 +104,20 @@ export async function finishAnswer(
 /**
  * Lets a finished answer go on, in a log of its own.
  *
- * @param chunks  what was said before, with the page's results
- * @param attempt the one that goes on
- * @returns whether it does: somebody else may have been faster
+ * @param stored what goes on
+ * @param chunks what was said before, with the page's results
+ * @returns undefined if it doesn't: somebody else was faster
  */
 export async function goOn(
   chat: ChatCommands,
   id: string,
-  attempt: number,
+  { entry, offset }: StoredAnswer,
   chunks: readonly Chunk[],
-): Promise<boolean> {
-  const stored = await readAnswer(chat, id);
-  if (stored === undefined) return false;
-  const { entry, offset } = stored;
-  if (entry.attempt !== attempt || !isOneValue(entry)) return false;
-  const data: AnswerEntry = { ...entry, answer: "running", attempt: attempt + 1, chunks };
-  const { suppressed } = await chat.publish({ key: messageKey(id), data, if_offset: offset });
-  return suppressed !== true;
+): Promise<StoredAnswer | undefined> {
+  if (!isOneValue(entry)) return undefined;
+  const next: AnswerEntry = { ...entry, answer: "running", attempt: entry.attempt + 1, chunks };
+  const changed = await chat.publish({ key: messageKey(id), data: next, if_offset: offset });
+  return changed.suppressed === true ? undefined : { entry: next, offset: changed.offset };
 }
 
 /** Whether all of an answer is in its entry: it is finished, and has no log. */
@@ -123,6 +128,16 @@ function isOneValue({ answer, chunks, logged }: AnswerEntry): boolean {
 /** Removes the logs of an answer, but that of an attempt if one is given. */
 async function removeLogs(chat: ChatCommands, id: string, without?: number): Promise<void> {
   for (const key of logKeysOf(await chat.readAll(), id, without)) await chat.remove(key);
+}
+
+/** Removes the logs that no page reads. @param entry of the answer; undefined if it was removed */
+export async function removeStrayLogs(
+  chat: ChatCommands,
+  id: string,
+  entry: AnswerEntry | undefined,
+): Promise<void> {
+  if (entry?.answer === "running") await removeLogs(chat, id, entry.attempt);
+  else if (entry === undefined || isOneValue(entry)) await removeLogs(chat, id);
 }
 
 /** Stops an answer of a chat, from anywhere. */

@@ -1,15 +1,17 @@
-import { AnswerLog, readLog } from "./answer-log.ts";
-import { type ChatBackend, ChatCommands } from "./backend.ts";
+import { AnswerLog, readLog, type Written } from "./answer-log.ts";
+import { type ChatBackend, ChatCommands, ChatError, pause } from "./backend.ts";
 import { addChunk, type Chunk, chunksIn, closingChunks, KnownChunks, linesOf } from "./chunks.ts";
 import {
+  type BegunAnswer,
   beginAnew,
   beginAnswer,
   endAnswer,
   finishAnswer,
   readAnswer,
+  removeStrayLogs,
   type StoredAnswer,
 } from "./stored-answer.ts";
-import { type AnswerState, chatLimits } from "./wire.ts";
+import { type AnswerState, chatLimits, nextPlace } from "./wire.ts";
 
 /** An answer's chunks, or what begins to give them. */
 export type ChunkSource =
@@ -27,6 +29,11 @@ export interface Turn {
 export interface StreamToChannelOptions {
   /** The answer's ID: `answerId` of the request. */
   readonly messageId: string;
+  /**
+   * `begun` of the request, for the first who writes the answer: what he says is shown without a look at the channel before it. One
+   * who comes after a crash reads what is there; if he gives this as well, his source has to be a function, which is called again then.
+   */
+  readonly begun?: BegunAnswer | undefined;
   /** Stops the answer, as a user does. */
   readonly signal?: AbortSignal;
   /** What is said goes out so often at most, in ms; 100 by default. Windows of the namespace say when it is durable. */
@@ -53,18 +60,24 @@ export async function streamToChannel(
   options: StreamToChannelOptions,
 ): Promise<AnswerState> {
   const chat = new ChatCommands(backend, channel);
-  const id = options.messageId;
+  const { messageId: id, begun } = options;
+  if (begun !== undefined) {
+    const answer = await new Producer(chat, options, begun, "unread").run(source);
+    if (answer !== "known") return answer;
+    if (typeof source !== "function")
+      throw new ChatError(
+        `the answer ${id} has been written before: its producer has to be a function`,
+      );
+  }
   // At the same time, since the user waits.
   const [found, values] = await Promise.all([readAnswer(chat, id), chat.readAll()]);
-  let stored = found;
-  if (stored === undefined) {
-    await beginAnswer(chat, id);
-    stored = await readAnswer(chat, id);
-  }
+  const stored =
+    found ?? (await beginAnswer(chat, id, nextPlace(values))) ?? (await readAnswer(chat, id));
   if (stored === undefined || stored.entry.answer !== "running")
     return stored?.entry.answer ?? "stopped";
   const log = await readLog(chat, id, stored.entry.attempt, values);
-  return new Producer(chat, options, stored, log).run(source);
+  const answer = await new Producer(chat, options, stored, log).run(source);
+  return answer === "known" ? "stopped" : answer;
 }
 
 /** The one that writes an answer. */
@@ -84,14 +97,20 @@ class Producer {
   #hasEnded = false;
   /** Whether somebody else has ended the answer. */
   #isOver = false;
+  /** Whether there was a producer before this one, whose log it hasn't read. */
+  #isSecond = false;
+  /** Whether the channel has to be asked, beside what is written first, whether the answer is still as it was. */
+  #mustLook: boolean;
   #wake: () => void = () => undefined;
 
   constructor(
     chat: ChatCommands,
     options: StreamToChannelOptions,
     stored: StoredAnswer,
-    log: readonly string[],
+    found: readonly string[] | "unread",
   ) {
+    const log = found === "unread" ? [] : found;
+    this.#mustLook = found === "unread";
     this.#chat = chat;
     this.#options = options;
     this.#stored = stored;
@@ -99,15 +118,17 @@ class Producer {
     const lines = chunksIn(log.join(""));
     this.#said = [...this.#before, ...lines];
     this.#known = new KnownChunks(options.continues === true ? [] : lines);
-    this.#log = new AnswerLog(chat, options.messageId, stored.entry.attempt, log);
+    this.#log = new AnswerLog(chat, options.messageId, stored.entry.attempt, found);
   }
 
-  async run(source: ChunkSource): Promise<AnswerState> {
+  /** @returns how the answer is; `known` if the channel has a log of it that wasn't read */
+  async run(source: ChunkSource): Promise<AnswerState | "known"> {
     const stop = () => this.#stop.abort();
     this.#options.signal?.addEventListener("abort", stop);
     if (this.#options.signal?.aborted === true) stop();
     try {
       const [answer] = await Promise.all([this.#read(source), this.#write()]);
+      if (this.#isSecond) return "known";
       if (this.#isOver) return await this.#howItEnded();
       return await finishAnswer(this.#chat, this.#id, this.#stored, answer, this.#said);
     } catch (error) {
@@ -126,6 +147,8 @@ class Producer {
   /** Who has stopped the answer may have died before it was one message. */
   async #howItEnded(): Promise<AnswerState> {
     const { entry } = (await readAnswer(this.#chat, this.#id)) ?? {};
+    // What was written without a look may be in a log that is no answer's.
+    if (this.#options.begun !== undefined) await removeStrayLogs(this.#chat, this.#id, entry);
     if (entry?.answer !== "running") return entry?.answer ?? "stopped";
     if (entry.attempt === this.#stored.entry.attempt) await endAnswer(this.#chat, this.#id);
     return "stopped";
@@ -209,25 +232,39 @@ class Producer {
     this.#wake();
   }
 
-  /** Writes what is said: at once, and then once in a period. */
+  /** Writes what is said: at once until there is something to show, and then once in a period. */
   async #write(): Promise<void> {
     const { periodMs = 100 } = this.#options;
     let aliveMs = Date.now();
+    let isFirst = true;
     while (!this.#isOver) {
       const [lines, isEnd] = [linesOf(this.#waiting), this.#hasEnded];
+      const isShown = this.#waiting.some(isVisible);
       this.#waiting = [];
       if (lines === "" && !isEnd && Date.now() - aliveMs < chatLimits.aliveMs) {
         const isMore = await this.#until(() => this.#waiting.length > 0, chatLimits.lookMs);
         if (!isMore) await this.#look();
+        // What is said at the same time is shown at the same time.
+        else if (isFirst) await pause(0);
+        isFirst = false;
         continue;
       }
       aliveMs = Date.now();
       const log = this.#log;
-      const written = await log.write(lines === "" ? "\n" : lines, isEnd);
-      if (written === "over" && log === this.#log) this.#end();
+      const written = await this.#append(log, lines === "" ? "\n" : lines, isEnd);
+      this.#isSecond = written === "known";
+      if (written !== "written" && log === this.#log) this.#end();
       if (isEnd) return;
-      await this.#until(() => false, periodMs);
+      if (isShown) await this.#until(() => false, periodMs);
     }
+  }
+
+  /** Appends lines to a log, and looks at the same time whether the answer is as it was, if nobody has looked before. */
+  async #append(log: AnswerLog, lines: string, isEnd: boolean): Promise<Written> {
+    const mustLook = this.#mustLook;
+    this.#mustLook = false;
+    const [written] = await Promise.all([log.write(lines, isEnd), mustLook && this.#look()]);
+    return written;
   }
 
   /** Waits until something is so or the answer has ended, but not for longer than a time. @returns whether it is */
@@ -271,6 +308,11 @@ async function* chunksOf(
     signal.removeEventListener("abort", abort);
     void reader.cancel().catch(() => undefined);
   }
+}
+
+/** Whether a page shows something when it gets the chunk. */
+function isVisible({ type }: Chunk): boolean {
+  return !/^(?:start|start-step|text-start|reasoning-start)$/.test(type);
 }
 
 /** As JSON has it, to be compared with what was read. */

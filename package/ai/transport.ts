@@ -6,7 +6,7 @@ import { ChatChannel, type ChatSubscriptionOptions } from "./chat-channel.ts";
 import type { ChatRequest } from "./chat-request.ts";
 import type { Chunk } from "./chunks.ts";
 import { ChatFollower, type FollowedChat } from "./chat-follower.ts";
-import { answerEntry, chunksOf, entriesOf, isRunning } from "./wire.ts";
+import { answerEntry, chunksOf, entriesOf, isRunning, nextPlace } from "./wire.ts";
 
 /** A value, or what gives it for each request. */
 type Given<Value> = Value | (() => Value | Promise<Value>);
@@ -77,7 +77,10 @@ export class DormouseChatTransport<
     const reader = this.#read(chatId, answerId, known);
     const stop = () => this.#aborted(chatId, reader);
     abortSignal?.addEventListener("abort", stop);
-    const request = { ...body, id: chatId, messages, trigger, messageId, answerId, removes, after };
+    const { isSynced, values } = this.#open(chatId);
+    const place = isSynced ? nextPlace(values) : undefined;
+    const own = { id: chatId, messages, trigger, messageId, answerId, removes, after, place };
+    const request = { ...body, ...own };
     const posted = this.#post(request, options.headers);
     try {
       // A route may answer when the model has, or at once.

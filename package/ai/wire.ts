@@ -91,6 +91,12 @@ export function entriesOf(values: ChatValues): readonly (readonly [id: string, e
   );
 }
 
+/** The place behind all messages. */
+export function nextPlace(values: ChatValues): number {
+  const [, last] = entriesOf(values).at(-1) ?? [];
+  return (last?.place ?? 0) + 1;
+}
+
 /** The values of an answer's log, in their order. */
 export function logOf(values: ChatValues, id: string, attempt: number): readonly string[] {
   const log: string[] = [];

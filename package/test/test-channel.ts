@@ -143,6 +143,30 @@ export class TestChannel<Own extends Procedures> {
     this.#carryOut({ method: "publish", request, ...infoOf(caller) });
   }
 
+  /**
+   * Edits a publication, as a backend does, or a client that may: `onPublish` decides. The namespace needs `allow_change`.
+   *
+   * @returns why nothing was changed, such as `not_found`; undefined if it was
+   * @throws as {@link call} does
+   */
+  edit(offset: number, data: JsonData, caller: TestCaller = {}): string | undefined {
+    const request = { ...changeOf(offset, caller), data: jsonOf(data), delta: false };
+    return this.#change({ method: "update_publication", request, ...infoOf(caller) });
+  }
+
+  /** Deletes a publication; see {@link edit}. */
+  delete(offset: number, caller: TestCaller = {}): string | undefined {
+    const request = { ...changeOf(offset, caller), reason: "" };
+    return this.#change({ method: "delete_publication", request, ...infoOf(caller) });
+  }
+
+  #change(operation: ChannelOperation): string | undefined {
+    const answer = this.#carryOut(operation);
+    return memberText(answer, "suppressed") === undefined
+      ? undefined
+      : textIn(answer, "suppress_reason");
+  }
+
   /** Sets a key of a map, as a client or a backend does. @throws as {@link call} does */
   set(key: string, data: JsonData, caller: TestCaller = {}): void {
     const request = {
@@ -276,6 +300,16 @@ function infoOf({ user, client, info }: TestCaller): { readonly info?: ClientInf
   if (user === undefined && client === undefined) return {};
   const connInfo = info === undefined ? {} : { connInfo: jsonOf(info) };
   return { info: { user: user ?? "", client: client ?? `client of ${user ?? ""}`, ...connInfo } };
+}
+
+function changeOf(offset: number, caller: TestCaller) {
+  return { offset, epoch: "", ...keyOf(caller) };
+}
+
+/** A text of an answer. */
+function textIn(answer: JsonText, name: string): string {
+  const value = jsonValue(memberText(answer, name) ?? trustedJsonText('""'));
+  return typeof value === "string" ? value : "";
 }
 
 function keyOf({ idempotencyKey = "" }: TestCaller) {

@@ -111,6 +111,8 @@ export interface UnreadQuestion {
 export interface ForgetQuestion {
   readonly method: "forget_user";
   readonly user: string;
+  /** Whether what the user has published is erased, too (rule ED18). */
+  readonly publications: boolean;
 }
 
 /** A page of an answer. */

@@ -30,6 +30,11 @@ export interface ChannelPart {
    */
   carryOut?(operation: ChannelOperation, nowMs: number, roomBytes: number): PartOutcome | undefined;
   /**
+   * Whether an operation of the part would change nothing, because something is amiss with it or because it was carried out before.
+   * Nobody has to decide on it then. Undefined for operations of others.
+   */
+  isVain?(operation: ChannelOperation, nowMs: number): boolean | undefined;
+  /**
    * Decides on an operation before any other part sees it, and has it carried out, as it is or changed. Undefined where the part
    * decides on none; at most one part of a channel decides.
    *
@@ -132,6 +137,8 @@ export interface PartedChannel {
   readonly top: StreamPosition | undefined;
   /** The top of a stream that hasn't ended; undefined without one. Never makes a stream. */
   topAt(nowMs: number): StreamPosition | undefined;
+  /** The parts of the channel; there once they are made. */
+  readonly parts: readonly ChannelPart[];
   /** Publishes, as a backend's request does if there is no client. */
   publish(
     request: PublicationRequest,

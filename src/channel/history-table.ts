@@ -9,7 +9,15 @@ import {
 import type { ClientInfo, Publication, Tags } from "../protocol/publication.ts";
 import { columnText, type Sql, type SqlRow, type SqlValue } from "../sql.ts";
 import type { SizedPublication } from "./recent-publications.ts";
-import { freeRewritten, newestRow, rewriteRows, slotRuns } from "../ring.ts";
+import {
+  freeRewritten,
+  newestRow,
+  rewriteRows,
+  type ScannedRows,
+  type ScannedSlice,
+  scanRows,
+  slotRuns,
+} from "../ring.ts";
 import { ringOf, type RingTable, type StoredTable } from "./stored-tables.ts";
 
 /**
@@ -76,18 +84,14 @@ export class HistoryTable {
     this.amend(offset, contents);
   }
 
-  /** The offsets of rows that name a user, as publisher or as the one who changed a publication: the oldest ones. */
-  naming(user: string, limit: number): readonly number[] {
-    return this.#sql
-      .rows(this.#tables.naming, user, user, limit)
-      .map(({ offset }) => Number(offset));
+  /** Finds the rows of a slice that name a user, as publisher or as the one who changed a publication. */
+  naming(user: string, slice: ScannedSlice): ScannedRows {
+    return scanRows(this.#sql, this.#ring, this.#tables.naming, user, slice);
   }
 
-  /** The offsets of rows that are changes of a publication. */
-  changesOf(offset: number): readonly number[] {
-    const changed = String(offset);
-    const rows = this.#sql.rows(this.#tables.changesOf, changed, changed);
-    return rows.map((row) => Number(row["offset"]));
+  /** Finds the rows of a slice that are changes of a publication. */
+  changesOf(offset: number, slice: ScannedSlice): ScannedRows {
+    return scanRows(this.#sql, this.#ring, this.#tables.changesOf, String(offset), slice);
   }
 
   /** See {@link rewriteRows}; to be called in a transaction. */
@@ -373,11 +377,11 @@ function statements(ring: RingTable) {
     amend: `UPDATE ${ring} SET tags = ?, info = ?, data = ? WHERE slot = ? AND offset = ?`,
     lengths: `SELECT typeof(data) AS kind, octet_length(data) AS data, octet_length(tags) AS tags,
       octet_length(info) AS info FROM ${ring} WHERE slot = ? AND offset = ?`,
-    naming: `SELECT offset FROM ${ring} WHERE info ->> 'user' = ? OR tags ->> '$."${changeTags.by}"' = ?
-      ORDER BY offset LIMIT ?`,
-    changesOf: `SELECT offset FROM ${ring} WHERE tags ->> '$."${changeTags.update}"' = ?
-      OR tags ->> '$."${changeTags.delete}"' = ?`,
-    total: `SELECT count(*) AS rows, sum(${rowBytes}) AS bytes FROM ${ring}`,
+    naming: `SELECT slot, offset FROM ${ring} WHERE slot BETWEEN ? AND ?
+      AND (info ->> 'user' = ? OR tags ->> '$."${changeTags.by}"' = ?) ORDER BY slot LIMIT ?`,
+    changesOf: `SELECT slot, offset FROM ${ring} WHERE slot BETWEEN ? AND ?
+      AND (tags ->> '$."${changeTags.update}"' = ? OR tags ->> '$."${changeTags.delete}"' = ?) ORDER BY slot LIMIT ?`,
+    total: `SELECT count(*) AS rows, sum(bytes) AS bytes FROM (SELECT ${rowBytes} AS bytes FROM ${ring} LIMIT ?)`,
     readOldestFirst: `SELECT ${read} ${between} ORDER BY slot`,
     readNewestFirst: `SELECT ${read} ${between} ORDER BY slot DESC`,
     readSized: `SELECT ${read}, ${rowBytes} AS bytes ${between} ORDER BY slot`,

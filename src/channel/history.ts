@@ -1,3 +1,4 @@
+import type { ScannedRows, ScannedSlice } from "../ring.ts";
 import { limits } from "../limits.ts";
 import type { Publication, StreamPosition } from "../protocol/publication.ts";
 import type { PublicationColumns } from "../protocol/publication-columns.ts";
@@ -205,14 +206,14 @@ export class History {
     return this.#stream === undefined ? undefined : this.#table.find(offset);
   }
 
-  /** The offsets of rows that name a user, whether or not they can be read: the oldest ones. */
-  naming(user: string, limit: number): readonly number[] {
-    return this.#stream === undefined ? [] : this.#table.naming(user, limit);
+  /** The rows of a slice that name a user, whether or not they can be read. */
+  naming(user: string, slice: ScannedSlice): ScannedRows {
+    return this.#stream === undefined ? { offsets: [] } : this.#table.naming(user, slice);
   }
 
-  /** The offsets of rows that are changes of a publication, which needn't be kept. */
-  changesOf(offset: number): readonly number[] {
-    return this.#stream === undefined ? [] : this.#table.changesOf(offset);
+  /** The rows of a slice that are changes of a publication, which needn't be kept. */
+  changesOf(offset: number, slice: ScannedSlice): ScannedRows {
+    return this.#stream === undefined ? { offsets: [] } : this.#table.changesOf(offset, slice);
   }
 
   /** As {@link amend}, and overwrites what was there: two rows written. */

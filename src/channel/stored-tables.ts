@@ -69,6 +69,8 @@ const ofAnyKind: Partial<Record<StoredTable, true>> = {
   audience_member: true,
   audience_judged: true,
   untold_user: true,
+  author: true,
+  untold_author: true,
   procedure_timer: true,
   procedure_result: true,
   procedure_version: true,
@@ -99,6 +101,8 @@ export type StoredTable =
   | "audience_member"
   | "audience_judged"
   | "untold_user"
+  | "author"
+  | "untold_author"
   | "procedure_key"
   | "procedure_timer"
   | "procedure_result"
@@ -119,6 +123,8 @@ const all = [
   "audience_member",
   "audience_judged",
   "untold_user",
+  "author",
+  "untold_author",
   "procedure_key",
   "procedure_timer",
   "procedure_result",

@@ -33,3 +33,15 @@ export type BackendReply =
     }
   /** There is no response, or none that can be used. `reason` quotes neither the question nor a response. */
   | { readonly outcome: "failed"; readonly reason: string };
+
+/** What is asked about a client that changes a publication, in place of publishing one. */
+export interface ChangeQuestion {
+  /** By which the client does it. */
+  readonly method: string;
+  /** Of the publication. */
+  readonly offset: number;
+  /** Of the offset; "" if the client doesn't say. */
+  readonly epoch: string;
+  /** Of a deletion; "" without one. */
+  readonly reason: string;
+}

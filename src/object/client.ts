@@ -221,8 +221,9 @@ export class Client {
     done: (tokens: readonly VerifiedTokens[]) => void,
   ): void {
     const tokens: VerifiedTokens[] = [];
-    // An onlooker brings no token (rule N19).
-    if (this.session.identity.onlooker === true) return done(tokens);
+    // An onlooker brings no token (rule N19). A dialect judges its subscriptions all the same.
+    const onlooks = this.session.identity.onlooker === true;
+    if (onlooks && dialectOf(this.session) === undefined) return done(tokens);
     const next = (): void => {
       for (;;) {
         const command = commands[tokens.length];
@@ -235,7 +236,8 @@ export class Client {
           return;
         }
         const isDecided = command.method === "publish" && dialectOf(this.session) !== undefined;
-        if (!tracksKeys(command) && !carriesToken(command) && !isDecided) {
+        const isLooking = onlooks && command.method !== "subscribe";
+        if (isLooking || (!tracksKeys(command) && !carriesToken(command) && !isDecided)) {
           tokens.push({});
           continue;
         }

@@ -17,7 +17,7 @@ import type {
 interface ObjectCalls
   extends
     Pick<GatewayCalls, "deliver" | "info" | "channels" | keyof AddedGatewayCalls>,
-    Pick<ChannelCalls, "ask" | "present" | "ownSubscribers" | keyof AddedChannelCalls>,
+    Pick<ChannelCalls, "ask" | "execute" | "present" | "ownSubscribers" | keyof AddedChannelCalls>,
     Pick<SessionCalls, "carryOut" | "clientsOf" | "connections" | "heldOf" | "online">,
     Pick<HomeCalls, "register" | "admit" | "ended">,
     Pick<DirectoryCalls, "list">,

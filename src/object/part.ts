@@ -57,8 +57,13 @@ export interface ObjectPart extends SubscriptionPart {
     parts: readonly ObjectPart[],
     done: (answers: readonly ChannelAnswer[]) => void,
   ): void;
-  /** Blanks publications of the channel that are erased, in the stretch in which it is called (rule ED14). */
-  erase?(erased: Erased): void;
+  /**
+   * Blanks publications of the channel that are erased, a slice of what it holds in each call (rule ED14).
+   *
+   * @param from what the call before gave; 0 in the first call
+   * @returns undefined if no slice is left
+   */
+  erase?(erased: Erased, from: number): number | undefined;
   /** The alarm rings. */
   rang?(nowMs: number): void;
   /** Does what is due when the alarm rings. The object settles afterwards. */

@@ -26,6 +26,7 @@ export function onlookerContext({
   channel,
   storesRows,
   later,
+  dialect,
 }: SessionContext): SessionContext {
   const { connectAt, targets } = config.hooks;
   return {
@@ -43,6 +44,7 @@ export function onlookerContext({
     ...(channel !== undefined && { channel }),
     storesRows,
     ...(later && { later }),
+    ...(dialect && { dialect }),
   };
 }
 
@@ -55,7 +57,10 @@ export function refuseOnlooker(
   switch (command.method) {
     case "connect":
     case "subscribe":
-      return command.request.token === "" ? undefined : onlyLooks();
+      // A dialect's commands always bring something in place of a token, which it doesn't read for an onlooker.
+      return command.request.token === "" || identity.dialect !== undefined
+        ? undefined
+        : onlyLooks();
     case "unsubscribe":
     case "presence":
     case "presence_stats":

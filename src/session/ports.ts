@@ -3,6 +3,7 @@
  * channels see `Channels`), and what its commands need of it. Everything here is synchronous; what takes time calls `done`.
  */
 import { type DisconnectCode, type UnsubscribeCode, errorCodes } from "../protocol/codes.ts";
+import type { ChangeQuestion } from "../contract/backend-call.ts";
 import type { ClientObserver, ObservedSession, SessionCounts } from "./observer.ts";
 import type { DeliveryNotes, PingedSession, SessionObserver } from "./observer.ts";
 import type { Dependence } from "./dependence/dependence.ts";
@@ -388,8 +389,7 @@ export interface Inquiry<Hook extends keyof Questions> {
 export interface Questions {
   readonly connect: ConnectQuestion;
   readonly subscribe: { readonly channel: string; readonly data?: Payload };
-  /** `method`: by which a client changes a publication; absent for one that publishes. */
-  readonly publish: { channel: string; data: Payload; method?: string };
+  readonly publish: { readonly channel: string; readonly data: Payload } & Partial<ChangeQuestion>;
   readonly rpc: { readonly method: string; readonly data?: Payload };
   readonly message: { readonly data?: Payload };
 }

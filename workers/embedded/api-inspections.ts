@@ -48,6 +48,7 @@ interface ApiTracedPublication {
   /** When it was known to be durable, in ms since 1970. */
   readonly committed_at_ms?: number;
   readonly by?: ApiPublisher;
+  readonly change?: ApiPublicationChange;
   /** It stores text that was appended to a value of a map. Subscribers with deltas got the pieces before, without an offset. */
   readonly appended?: boolean;
 }
@@ -60,6 +61,14 @@ interface ApiPublisher {
   readonly user?: string;
   /** The name of the API key or of the consumer. */
   readonly key?: string;
+}
+
+/** What has become of a publication since: the last change of it. */
+interface ApiPublicationChange {
+  /** `edited`, `deleted` or `erased`. */
+  readonly kind: string;
+  /** The offset of the change. */
+  readonly offset: number;
 }
 
 /** What an object knows of the publication's way. */

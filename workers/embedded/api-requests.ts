@@ -414,6 +414,8 @@ export interface ApiMarksRequest {
 export interface ApiForgetUserRequest {
   /** The user's ID. */
   readonly user: string;
+  /** Also [erase](erasure.md#forget-a-user) what the user's clients have published, in namespaces with `erasable_by_user`. Answered 108 if there are none. */
+  readonly publications?: boolean;
 }
 
 export interface ApiSetAudienceRequest {

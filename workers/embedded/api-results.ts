@@ -408,8 +408,13 @@ interface ApiUserMark {
   readonly at_ms: number;
 }
 
-/** Empty. */
-export interface ApiForgetUserResult {}
+/** Empty without `publications`. */
+export interface ApiForgetUserResult {
+  /** Namespaces that keep publications or keys, but have no `erasable_by_user`: what the user has published there is still there. Absent if there are none. */
+  readonly unsearched?: readonly string[];
+  /** The user has published to more than 10000 channels with `erasable_by_user`: in those beyond, nothing was erased. */
+  readonly incomplete?: boolean;
+}
 
 /** The audience. */
 export interface ApiSetAudienceResult {

@@ -60,6 +60,14 @@ export interface SubscribeHookResult {
 
 export interface PublishHookRequest extends HookRequest {
   readonly channel: string;
+  /** `dormouse.update` or `dormouse.delete`, if the client edits or deletes a publication; absent if it publishes. */
+  readonly method?: string;
+  /** Of the publication that is edited or deleted. */
+  readonly offset?: number;
+  /** Of the offset, if the client has said it. */
+  readonly epoch?: string;
+  /** Of a deletion, if the client has said it. */
+  readonly reason?: string;
 }
 
 export interface PublishHookResult {

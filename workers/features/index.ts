@@ -8,7 +8,7 @@ import type { HonoBase } from "hono/hono-base";
 import type { AppEnv } from "../http/app-env.ts";
 import { jsonBody } from "../http/body.ts";
 import { onlyMethods, onlyUpgrade } from "../http/middleware.ts";
-import type { UpgradeBounds } from "../http/websocket.ts";
+import type { AddressRate } from "../http/client-address.ts";
 import {
   consoleCall,
   consoleConnect,
@@ -38,12 +38,12 @@ import { measure, showMetrics } from "./metrics/metrics.ts";
 /** They see all requests that the Worker is configured for. */
 export const middleware: readonly MiddlewareHandler<AppEnv>[] = [measure];
 
-/** Adds the routes of features. @param bounds of the upgrades of all endpoints together */
-export function addFeatures(app: HonoBase<AppEnv>, bounds: UpgradeBounds): void {
+/** Adds the routes of features. @param withoutToken bounds the upgrades without a token of all endpoints together */
+export function addFeatures(app: HonoBase<AppEnv>, withoutToken: AddressRate): void {
   app.all("/api/events", onlyMethods("POST"), jsonBody, events);
   app.get("/metrics", showMetrics);
   addConsole(app);
-  addPusher(app, bounds);
+  addPusher(app, withoutToken);
 }
 
 /** Adds the operator's console (section N). */

@@ -7,7 +7,8 @@ import type {
 } from "../../src/api/command.ts";
 import { userKey } from "../../src/contract/identity-key.ts";
 import { homeName } from "../../src/contract/object-names.ts";
-import type { Config } from "../../src/config/config.ts";
+import type { ChannelOptions, Config } from "../../src/config/config.ts";
+import { trustedJsonText } from "../../src/protocol/json/text.ts";
 import type { Env } from "../platform/env.ts";
 import { askUnread } from "./cursors/unread.ts";
 import { askInspect, askWhy } from "./why/why.ts";
@@ -29,8 +30,41 @@ export function askFeature(
     case "unread":
       return askUnread(env, question);
     case "forget_user":
-      return env.USERS.getByName(homeName(userKey(question.user))).forgetUser({
-        user: question.user,
-      });
+      return forgetUser(env, config, question);
   }
+}
+
+async function forgetUser(
+  { USERS }: Env,
+  { channel }: Config,
+  { user, publications }: ForgetQuestion,
+): Promise<CallOutcome> {
+  const home = USERS.getByName(homeName(userKey(user)));
+  if (!publications) return home.forgetUser({ user });
+  const [kept, { ordered, incomplete }] = await Promise.all([
+    home.forgetUser({ user }),
+    home.forgetAuthor({ user }),
+  ]);
+  if (kept.outcome !== "done") return kept;
+  if (ordered.outcome !== "done") return ordered;
+  const unsearched = unsearchedNamespaces(channel);
+  const result = {
+    ...(unsearched.length > 0 && { unsearched }),
+    ...(incomplete && { incomplete }),
+  };
+  return { outcome: "answers", answers: [{ result: trustedJsonText(JSON.stringify(result)) }] };
+}
+
+/** The namespaces that keep publications or keys, and no index of their users (rule ED19); "" for channels without a namespace. */
+function unsearchedNamespaces({
+  withoutNamespace,
+  namespaces,
+}: Config["channel"]): readonly string[] {
+  return [["", withoutNamespace] as const, ...namespaces]
+    .filter(([, options]) => isUnsearched(options))
+    .map(([name]) => name);
+}
+
+function isUnsearched({ historySize, subscriptionType, changes }: ChannelOptions): boolean {
+  return (historySize > 0 || subscriptionType === "map") && changes?.erasableByUser !== true;
 }

@@ -17,8 +17,6 @@ export interface AppEnv {
     request: JsonText;
     refusal?: RefusedRequest;
     noted?: Refusal;
-    /** To be called before a backend is asked, which may take long. Absent where nobody has to know. */
-    waitsForBackend?: () => void;
     /** Absent where nothing is counted. */
     counts?: CarriedCounts;
   };

@@ -19,7 +19,6 @@ import {
 } from "./middleware.ts";
 import type { AppEnv } from "./app-env.ts";
 import { enoughDescriptors } from "./descriptor-use.ts";
-import { Door } from "./door.ts";
 import { KnownRoutes } from "./known-routes.ts";
 import { AddressRate, upgradeRate } from "./client-address.ts";
 import { batch, carryOut, legacy, missing, rpc } from "./api.ts";
@@ -30,7 +29,7 @@ import { poll } from "./poll.ts";
 import { missingProMethods } from "../../src/api/methods.ts";
 import { jsonBody } from "./body.ts";
 import { respondHealthy, respondInternalError, respondNotFound, respondText } from "./responses.ts";
-import { type UpgradeBounds, webSocket } from "./websocket.ts";
+import { webSocket } from "./websocket.ts";
 
 /** Creates the route table of the edge. */
 export function createApp(): HonoBase<AppEnv> {
@@ -51,9 +50,9 @@ export function createApp(): HonoBase<AppEnv> {
   for (const method of missingProMethods) app.all(`/api/${method}`, onlyPost, missing(method));
 
   const channel = channelEndpoint();
-  const bounds = { door: new Door(), withoutToken: new AddressRate(upgradeRate) };
-  addTransports(app, "/connection", regionEndpoint(), bounds);
-  addTransports(app, "/channel/:name{[^/]*}", channel, bounds);
+  const withoutToken = new AddressRate(upgradeRate);
+  addTransports(app, "/connection", regionEndpoint(), withoutToken);
+  addTransports(app, "/channel/:name{[^/]*}", channel, withoutToken);
   const getOnly = onlyMethods("GET");
   app.all("/channel/:name{[^/]*}/poll", crossOrigin, opened("longPoll"), getOnly, poll(channel));
   for (const before of ["", "/channel"])
@@ -61,7 +60,7 @@ export function createApp(): HonoBase<AppEnv> {
   app.all("/emulation", crossOrigin, opened("sse", "httpStream"), onlyPost, emulation);
   app.all("/connection/init", crossOrigin, onlyMethods("GET", "POST"), respondHealthy);
 
-  addFeatures(app, bounds);
+  addFeatures(app, withoutToken);
   app.get("/health", respondHealthy);
   app.get("/keepalive-websocket.js", clientScript);
   app.get("/messagepack-centrifuge.js", clientScript);
@@ -94,15 +93,15 @@ function addTransports(
   app: HonoBase<AppEnv>,
   path: string,
   endpoint: Endpoint,
-  bounds: UpgradeBounds,
+  withoutToken: AddressRate,
 ): void {
-  const bidirectional = webSocket(endpoint, "bidirectional", bounds);
+  const bidirectional = webSocket(endpoint, "bidirectional", withoutToken);
   app.all(`${path}/websocket`, onlyUpgrade, bidirectional);
   app.all(
     `${path}/uni_websocket`,
     opened("uniWebsocket"),
     onlyUpgrade,
-    webSocket(endpoint, "unidirectional", bounds),
+    webSocket(endpoint, "unidirectional", withoutToken),
   );
   const onlyPost = onlyMethods("POST");
   const getOrPost = onlyMethods("GET", "POST");

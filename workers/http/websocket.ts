@@ -3,7 +3,6 @@ import { admit, checkClient } from "./admit.ts";
 import type { AppEnv } from "./app-env.ts";
 import type { AddressRate } from "./client-address.ts";
 import { refusedStranger } from "./descriptor-use.ts";
-import type { Door } from "./door.ts";
 import type { Endpoint } from "./endpoints.ts";
 import { type ClientTransport, placeSocket, handoverRequest } from "./placement.ts";
 import { busyRetrySeconds, respondBusy, respondText, respondTooLarge } from "./responses.ts";
@@ -17,47 +16,14 @@ import { refusedSocket } from "./refused-socket.ts";
 
 /**
  * `GET …/websocket` and `…/uni_websocket`: hands the client's own socket over to an object.
+ *
+ * @param withoutToken bounds the upgrades without a token, by the client's address, of all endpoints together
  */
 export function webSocket(
   endpoint: Endpoint,
   direction: "bidirectional" | "unidirectional",
-  { door, withoutToken }: UpgradeBounds,
-): Handler<AppEnv> {
-  const handOver = handOverWebSocket(endpoint, direction, withoutToken);
-  return (context) => throughDoor(context, door, () => handOver(context));
-}
-
-/** Carries out an upgrade once this isolate has room for it (rule F14). */
-export async function throughDoor(
-  context: Context<AppEnv>,
-  door: Door,
-  upgrade: () => Promise<Response>,
-): Promise<Response> {
-  const visit = await door.enter();
-  if (visit === undefined) {
-    context.set("refusal", { rule: "F14", reason: tooManyArrive });
-    return respondBusy(busyRetrySeconds());
-  }
-  context.set("waitsForBackend", () => door.leave(visit));
-  try {
-    return await upgrade();
-  } finally {
-    door.leave(visit);
-  }
-}
-
-/** The bounds of the upgrades of all endpoints together. */
-export interface UpgradeBounds {
-  readonly door: Door;
-  /** Bounds those without a token, by the client's address. */
-  readonly withoutToken: AddressRate;
-}
-
-function handOverWebSocket(
-  endpoint: Endpoint,
-  direction: "bidirectional" | "unidirectional",
   withoutToken: AddressRate,
-): (context: Context<AppEnv>) => Promise<Response> {
+): Handler<AppEnv> {
   return async (context) => {
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
@@ -109,7 +75,6 @@ export function respondRefused(
   return new Response(null, { status: 101, webSocket: socket, headers });
 }
 
-const tooManyArrive = "too many connections arrive at once";
 const tooManyUpgrades = "the client's address opens connections without a token too fast";
 
 /** The codec that a handshake asks for. `problem` is for the client. */

@@ -15,6 +15,12 @@ export interface Settings {
   /** The most publications of one answer to a client, and those with which a client may recover. */
   readonly history_max: number;
   readonly recovery_max: number;
+  /** The applications whose clients speak the Pusher protocol. */
+  readonly apps: readonly {
+    readonly id: string;
+    readonly key: string;
+    readonly namespace: string;
+  }[];
   readonly namespaces: readonly NamespaceSettings[];
 }
 
@@ -155,6 +161,20 @@ export interface Presence {
 export interface MapState {
   readonly entries: readonly (Publication & { readonly key: string })[];
   readonly cursor?: string;
+}
+
+/** What became of an edit or a deletion. */
+export interface Changed {
+  /** Of the change. */
+  readonly offset: number;
+  readonly version?: number;
+  /** Why nothing was changed. */
+  readonly suppress_reason?: string;
+}
+
+/** How many publications an erasure has found. */
+export interface Erased {
+  readonly erased: number;
 }
 
 export interface Position {

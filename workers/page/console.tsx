@@ -224,7 +224,7 @@ function Page({
     case "api":
       return <ApiPage {...props} />;
     case "connect":
-      return <ConnectPage {...props} />;
+      return <ConnectPage {...props} settings={settings} />;
     case "users":
       return <UsersPage {...props} settings={settings} />;
     case "refusals":

@@ -12,6 +12,12 @@ export interface PageProps {
   readonly loggedOut: () => void;
 }
 
+/** What a part of a page asks in each round. */
+export interface Asked {
+  readonly round: number;
+  readonly loggedOut: () => void;
+}
+
 /** A table, which scrolls by itself where it is too wide. */
 export function Table({
   caption,
@@ -149,18 +155,21 @@ export function JsonField({
   name,
   label,
   rows,
+  value = '{"text":"hello"}',
 }: {
   readonly id: string;
   readonly name: string;
   /** What the value is. */
   readonly label: string;
   readonly rows: number;
+  /** What is in it at first, in place of the example. */
+  readonly value?: string;
 }) {
   return (
     <>
       <label for={id}>{label}, as JSON</label>
       <textarea id={id} name={name} rows={rows} spellcheck={false} required>
-        {'{"text":"hello"}'}
+        {value}
       </textarea>
     </>
   );

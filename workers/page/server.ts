@@ -18,8 +18,8 @@ export function socketAddressAt(path: string): URL {
 /** The answer to a call. */
 export type Answer<Result> =
   | { readonly outcome: "result"; readonly result: Result }
-  /** The server refused the call, or couldn't be reached; `message` is for the operator. */
-  | { readonly outcome: "failed"; readonly message: string }
+  /** The server refused the call, or couldn't be reached; `message` is for the operator, `code` the API's error. */
+  | { readonly outcome: "failed"; readonly message: string; readonly code?: number }
   /** The login has ended. */
   | { readonly outcome: "logged-out" };
 
@@ -46,7 +46,7 @@ export async function call<Result>(
     if (body.error === undefined && body.result !== undefined)
       return { outcome: "result", result: body.result };
     const { code, message } = body.error ?? { code: response.status, message: "no answer" };
-    return { outcome: "failed", message: `${detail ?? message} (error ${code})` };
+    return { outcome: "failed", message: `${detail ?? message} (error ${code})`, code };
   } catch {
     return { outcome: "failed", message: detail ?? "the server is busy" };
   }

@@ -65,9 +65,9 @@ app.post("/api/chat", async (context) => {
   const channel = `chat:${body.id}`;
   const taken = await takeChatRequest(withEnv(realtime, context.env), channel, body);
   if (taken !== undefined) {
-    const { answerId, messages } = taken;
+    const { answerId, messages, begun } = taken;
     const generation = context.env.GENERATIONS.getByName(answerId);
-    await generation.begin({ channel, messageId: answerId, job: messages });
+    await generation.begin({ channel, messageId: answerId, job: messages, begun });
   }
   return context.body(null, 202);
 });

@@ -1,7 +1,8 @@
 import { Centrifuge } from "./centrifuge.js";
+import { edit, enterRoom, remove } from "./room.js";
 
 const element = (id) => document.getElementById(id);
-const { user, address } = await (await fetch("me")).json();
+const { user, isModerator, address } = await (await fetch("me")).json();
 
 if (user === undefined) {
   element("login").hidden = false;
@@ -27,15 +28,36 @@ function chat() {
   let room;
   function enter(name) {
     if (room !== undefined) client.removeSubscription(room);
-    element("log").replaceChildren();
-    room = client.newSubscription(`room:${name}`);
+    element("messages").replaceChildren();
+    room = enterRoom(client, name, showMessages);
     room.on("subscribed", () => show(`You are in the ${name}.`));
-    room.on("publication", ({ data }) => show(`${data.by}: ${data.text}`));
     room.on("unsubscribed", ({ code, reason }) => code !== 0 && show(`${name}: ${reason}`));
-    room.subscribe();
   }
-  for (const button of document.querySelectorAll(".room"))
-    button.addEventListener("click", () => enter(button.textContent));
+
+  function showMessages(messages) {
+    element("messages").replaceChildren(...messages.map(lineOf));
+  }
+
+  /** A message, with buttons for its writer and for moderators. */
+  function lineOf(message) {
+    const { by, text, version, editor } = message;
+    const line = document.createElement("li");
+    const edited = version === 1 ? "" : ` (edited${editor === by ? "" : ` by ${editor}`})`;
+    line.append(`${by}: ${text}${edited} `);
+    if (by === user || isModerator) {
+      line.append(
+        button("Edit", async () => {
+          const wanted = prompt("The message", text);
+          if (wanted !== null) await edit(client, room, message, wanted);
+        }),
+        button("Delete", () => remove(client, room, message)),
+      );
+    }
+    return line;
+  }
+
+  for (const door of document.querySelectorAll(".room"))
+    door.addEventListener("click", () => enter(door.textContent));
   enter("lobby");
 
   onSubmit("message", ({ text }) => client.publish(room.channel, { text }));
@@ -65,11 +87,23 @@ function onSubmit(id, submit) {
   });
 }
 
-/** Adds a line to the log, as text and not as HTML. */
+/** A button that shows what its function throws. */
+function button(text, act) {
+  const made = document.createElement("button");
+  made.textContent = text;
+  made.addEventListener("click", async () => {
+    try {
+      await act();
+    } catch (error) {
+      show(error.message);
+    }
+  });
+  return made;
+}
+
+/** Shows what has happened, as text and not as HTML. */
 function show(line) {
-  const paragraph = document.createElement("p");
-  paragraph.textContent = line;
-  element("log").append(paragraph);
+  element("status").textContent = line;
 }
 
 async function post(path, body) {

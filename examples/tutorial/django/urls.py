@@ -5,7 +5,7 @@ urlpatterns = [
     path("login", views.login),
     path("token", views.connection_token),
     path("token/<room>", views.room_token),
-    path("messages/<room>", views.send),
+    path("notices/<room>", views.notice),
     path("", views.page),
     path("<name>", views.page_file),
 ]

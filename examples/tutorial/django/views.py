@@ -12,8 +12,9 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST
 from django.views.static import serve
 
-# The members of each room: an application has them in its database.
+# The members of each room, and the moderators: an application has them in its database.
 MEMBERS = {"lobby": ["ada", "bob"], "staff": ["ada"]}
+MODERATORS = ["ada"]
 PAGE = Path(__file__).parent.parent / "page"
 
 dormouse = Client(f"{settings.DORMOUSE}/api", settings.API_KEY)
@@ -30,9 +31,13 @@ def login(request):
 
 
 def connection_token(request):
-    """The connection token says who the user is."""
+    """The connection token says who the user is. A moderator's lets its client change what others have written."""
     user = user_of(request)
-    return JsonResponse({"token": sign(sub=user, info={"name": user})})
+    moderator = user in MODERATORS
+    claims = {"sub": user, "info": {"name": user}}
+    if moderator:
+        claims["caps"] = [{"channels": ["$room:*"], "match": "wildcard", "allow": ["chg"]}]
+    return JsonResponse({"token": sign(**claims), "user": user, "moderator": moderator})
 
 
 def room_token(request, room):
@@ -42,14 +47,15 @@ def room_token(request, room):
 
 
 @require_POST
-def send(request, room):
-    """Messages are published by the backend, which is also where an application stores them."""
-    user = member_of(request, room)
+def notice(request, room):
+    """Users write by their own connections. What the application itself says is published by the backend."""
+    if user_of(request) not in MODERATORS:
+        raise PermissionDenied
     text = field(request, "text")
     if len(text) > 1000:
         raise BadRequest
     try:
-        dormouse.publish(PublishRequest(channel=f"$room:{room}", data={"by": user, "text": text}))
+        dormouse.publish(PublishRequest(channel=f"$room:{room}", data={"text": text}))
     except CentError:
         return HttpResponse(status=502)
     return HttpResponse(status=204)

@@ -11,11 +11,12 @@ const {
 } = process.env;
 const secret = new TextEncoder().encode(TOKEN_HMAC_SECRET_KEY);
 
-/** The members of each room, and the users of the sessions: an application has both in its database. */
+/** The members of each room, moderators, and the users of the sessions: an application has them in its database. */
 const members = new Map([
   ["lobby", ["ada", "bob"]],
   ["staff", ["ada"]],
 ]);
+const moderators = new Set(["ada"]);
 const users = new Map();
 
 const app = express();
@@ -36,11 +37,14 @@ app.post("/login", (request, response) => {
   return response.sendStatus(204);
 });
 
-// The connection token says who the user is.
+// The connection token says who the user is. A moderator's lets its client change what others have written.
 app.get("/token", async (_, response) => {
   const { user } = response.locals;
   if (user === undefined) return response.sendStatus(403);
-  return response.json({ token: await sign({ sub: user, info: { name: user } }) });
+  const moderator = moderators.has(user);
+  const caps = [{ channels: ["$room:*"], match: "wildcard", allow: ["chg"] }];
+  const claims = { sub: user, info: { name: user }, ...(moderator && { caps }) };
+  return response.json({ token: await sign(claims), user, moderator });
 });
 
 // The subscription token says that the user may enter the room.
@@ -50,16 +54,15 @@ app.get("/token/:room", async ({ params: { room } }, response) => {
   return response.json({ token: await sign({ sub: user, channel: `$room:${room}` }) });
 });
 
-// Messages are published by the backend, which is also where an application stores them.
-app.post("/messages/:room", async ({ params: { room }, body }, response) => {
-  const { user } = response.locals;
-  if (!isMember(user, room)) return response.sendStatus(403);
+// Users write by their own connections. What the application itself says is published by the backend.
+app.post("/notices/:room", async ({ params: { room }, body }, response) => {
+  if (!moderators.has(response.locals.user)) return response.sendStatus(403);
   const text = body?.text;
   if (typeof text !== "string" || text.length > 1000) return response.sendStatus(400);
   const answer = await fetch(`${DORMOUSE}/api/publish`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-API-Key": API_KEY },
-    body: JSON.stringify({ channel: `$room:${room}`, data: { by: user, text } }),
+    body: JSON.stringify({ channel: `$room:${room}`, data: { text } }),
   });
   const published = answer.ok && !("error" in (await answer.json()));
   return response.sendStatus(published ? 204 : 502);

@@ -1,4 +1,5 @@
 import { Centrifuge, UnauthorizedError } from "centrifuge";
+import { Messages } from "./messages.js";
 
 /**
  * Connects the user who is logged in. The client asks the backend for a token now, and again before each token ends.
@@ -21,14 +22,9 @@ export function enterRoom(client, room, ask, show) {
   const subscription = client.newSubscription(`$room:${room}`, {
     getToken: () => tokenOf(ask, `/token/${room}`),
   });
-  const messages = new Map();
-
-  function add(publications) {
-    // The offset is the number of a message in its room, so a message that comes twice is still one.
-    for (const { offset, data } of publications) messages.set(offset, data);
-    const inOrder = [...messages].sort(([one], [other]) => one - other);
-    show.messages(inOrder.map(([, message]) => message));
-  }
+  let messages = new Messages();
+  // What comes while the history is read; undefined while it isn't.
+  let waiting;
 
   async function showPresent() {
     const { clients } = await subscription.presence();
@@ -37,31 +33,66 @@ export function enterRoom(client, room, ask, show) {
   }
 
   async function showHistory() {
-    messages.clear();
-    const { publications } = await subscription.history({ limit: 50, reverse: true });
-    add(publications);
+    waiting = [];
+    const { publications } = await subscription.history({ limit: 100, reverse: true });
+    messages = new Messages();
+    for (const publication of [...publications.toReversed(), ...waiting])
+      messages.take(publication);
+    waiting = undefined;
+    show.messages(messages.all);
   }
 
-  subscription.on("publication", (publication) => add([publication]));
+  subscription.on("publication", (publication) => {
+    if (waiting !== undefined) {
+      waiting.push(publication);
+      return;
+    }
+    messages.take(publication);
+    show.messages(messages.all);
+  });
   subscription.on("join", () => showPresent().catch(warn));
   subscription.on("leave", () => showPresent().catch(warn));
   subscription.on("unsubscribed", ({ reason }) => show.problem(reason));
   subscription.on("subscribed", ({ recovered }) => {
     showPresent().catch(warn);
     // When a lost connection is back, the missed messages come as publications, unless there were too many.
-    if (!recovered) showHistory().catch(warn);
+    if (!recovered || waiting !== undefined) showHistory().catch(warn);
   });
   subscription.subscribe();
   return subscription;
 }
 
-/** Sends a message by the backend, which decides who may write. */
-export async function send(room, text, ask) {
-  const response = await ask(`/messages/${room}`, {
-    method: "POST",
-    body: JSON.stringify({ text }),
+/** Sends a message to a room, by the connection of the page. */
+export async function send(subscription, text) {
+  await subscription.publish({ text });
+}
+
+/** Gives a message another text. Dormouse lets the user who has written it, and moderators. */
+export function edit(client, { channel }, { offset, version }, text) {
+  return change(client, "dormouse.update", {
+    channel,
+    offset,
+    if_version: version,
+    data: { text },
   });
-  if (!response.ok) throw new Error(`The message was answered with status ${response.status}.`);
+}
+
+/** Deletes a message likewise. */
+export function remove(client, { channel }, { offset, version }) {
+  return change(client, "dormouse.delete", { channel, offset, if_version: version });
+}
+
+/** A message that was changed since the page has shown it stays as it is, because its version is another one. */
+async function change(client, method, request) {
+  const { data } = await client.rpc(method, request);
+  if (data.suppressed) throw new Error(`Nothing was changed: ${data.suppress_reason}.`);
+}
+
+/** Has the backend say something in a room. */
+export async function notify(room, text, ask) {
+  const body = JSON.stringify({ text });
+  const response = await ask(`/notices/${room}`, { method: "POST", body });
+  if (!response.ok) throw new Error(`The notice was answered with status ${response.status}.`);
 }
 
 /** The headers of a request with JSON. Django and Laravel give the page a token against forged requests in a cookie. */

@@ -22,7 +22,12 @@ import type { Payload } from "../../protocol/payload.ts";
 import type { PublicationColumns } from "../../protocol/publication-columns.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
 import type { ChangeOperation, EraseOperation } from "./change-call.ts";
-import { ChannelErasure, erasureFields, type ErasedChannel } from "./channel-erasure.ts";
+import {
+  ChannelErasure,
+  type ErasedAuthors,
+  type ErasedChannel,
+  erasureFields,
+} from "./channel-erasure.ts";
 import { nothingIn } from "./nothing.ts";
 
 /** The channel, as its publications are changed. */
@@ -37,9 +42,10 @@ export class ChannelChanges implements ChannelPart {
   /** Erases publications. */
   readonly erasure: ChannelErasure;
 
-  constructor(channel: ChangedChannel & ErasedChannel) {
+  /** @param authors absent where nothing is kept of them */
+  constructor(channel: ChangedChannel & ErasedChannel, authors?: ErasedAuthors) {
     this.#channel = channel;
-    this.erasure = new ChannelErasure(channel);
+    this.erasure = new ChannelErasure(channel, authors);
   }
 
   carryOut(operation: ChannelOperation, nowMs: number): PartOutcome | undefined {
@@ -66,8 +72,21 @@ export class ChannelChanges implements ChannelPart {
     };
   }
 
-  /** Checks the conditions, and carries the change out if they hold (rules ED6 to ED8). */
+  isVain(operation: ChannelOperation, nowMs: number): boolean | undefined {
+    return isChange(operation) ? this.#check(operation, nowMs).outcome !== "changeable" : undefined;
+  }
+
   #change(operation: ChangeOperation, nowMs: number): ChangeOutcome {
+    const checked = this.#check(operation, nowMs);
+    if (checked.outcome !== "changeable") return checked;
+    const version = checked.version + 1;
+    const position = this.#publish(operation, checked.publication, version, nowMs);
+    if (position === undefined) return { outcome: "too-many-keys" };
+    return { outcome: "changed", version, position };
+  }
+
+  /** Checks the conditions of a change, which have no effect (rules ED6 to ED8). */
+  #check(operation: ChangeOperation, nowMs: number): Changeable | ChangeRefusal {
     const channel = this.#channel;
     const { offset, epoch, ifVersion, idempotencyKey } = operation.request;
     const top = channel.topAt(nowMs);
@@ -75,7 +94,7 @@ export class ChannelChanges implements ChannelPart {
     if (first !== undefined)
       return { outcome: "unchanged", reason: "idempotency", version: 0, ...first };
     if (epoch !== "" && epoch !== top?.epoch) return { outcome: "unrecoverable-position" };
-    const unchanged = (reason: ChangeSuppression, version: number): ChangeOutcome => ({
+    const unchanged = (reason: ChangeSuppression, version: number): ChangeRefusal => ({
       outcome: "unchanged",
       reason,
       version,
@@ -92,9 +111,7 @@ export class ChannelChanges implements ChannelPart {
     if (isGoneTagged(tags)) return unchanged("deleted", version);
     if (ifVersion !== undefined && ifVersion !== version)
       return unchanged("version_mismatch", version);
-    const position = this.#publish(operation, publication, version + 1, nowMs);
-    if (position === undefined) return { outcome: "too-many-keys" };
-    return { outcome: "changed", version: version + 1, position };
+    return { outcome: "changeable", publication, version };
   }
 
   /** Whether it is a publication of the client's user, and not too old, where the client may change no others (rule ED13). */
@@ -164,9 +181,11 @@ export class ChannelChanges implements ChannelPart {
 export const noChanges: ChannelPart = {
   carryOut: (operation) =>
     isChange(operation) || operation.method === "erase" ? { outcome: "not-available" } : undefined,
+  isVain: (operation) => (isChange(operation) ? true : undefined),
 };
 
-function isChange(operation: ChannelOperation): operation is ChangeOperation {
+/** Whether an operation edits or deletes a publication. */
+export function isChange(operation: ChannelOperation): operation is ChangeOperation {
   return operation.method === "update_publication" || operation.method === "delete_publication";
 }
 
@@ -193,29 +212,39 @@ function marksOf({ method, info, request }: ChangeOperation, version: number, no
   };
 }
 
-function versionOf(tags: Tags): number {
+/** The version of a publication with these tags. */
+export function versionOf(tags: Tags): number {
   return Number(tags[changeTags.version] ?? 1);
 }
 
 /** Why nothing was changed, in the words of the answer. */
 type ChangeSuppression = "idempotency" | "not_found" | "is_change" | "deleted" | "version_mismatch";
 
-type ChangeOutcome =
-  | Changed
-  | FailedReply
-  | { readonly outcome: "unrecoverable-position" | "too-many-keys" };
+/** A publication that a change would find, with its version. */
+interface Changeable {
+  readonly outcome: "changeable";
+  readonly publication: Publication;
+  readonly version: number;
+}
+
+/** Why a change does nothing. */
+type ChangeRefusal = Unchanged | FailedReply | { readonly outcome: "unrecoverable-position" };
+
+type ChangeOutcome = Changed | ChangeRefusal | { readonly outcome: "too-many-keys" };
 
 /** The outcome of a change that is answered with a result. */
 type Changed =
   | { readonly outcome: "changed"; readonly position: StreamPosition; readonly version: number }
-  | {
-      readonly outcome: "unchanged";
-      readonly reason: ChangeSuppression;
-      /** The true version; 0 if there is no such publication. */
-      readonly version: number;
-      /** Of the first change if its idempotency key was repeated; otherwise the top. */
-      readonly position?: StreamPosition;
-    };
+  | Unchanged;
+
+interface Unchanged {
+  readonly outcome: "unchanged";
+  readonly reason: ChangeSuppression;
+  /** The true version; 0 if there is no such publication. */
+  readonly version: number;
+  /** Of the first change if its idempotency key was repeated; otherwise the top. */
+  readonly position?: StreamPosition;
+}
 
 function changeFields(out: FieldWriter, outcome: Changed): void {
   out.unsigned(1, "offset", outcome.position?.offset, "always");

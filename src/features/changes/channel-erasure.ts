@@ -1,3 +1,4 @@
+import type { ScannedSlice } from "../../ring.ts";
 import type { PartedChannel } from "../../channel/channel-part.ts";
 import { entryOf, livePublication, plainPublication } from "../../channel/publication-request.ts";
 import type { ChannelOperation } from "../../contract/channel-call.ts";
@@ -11,6 +12,7 @@ import {
 import type { FieldWriter } from "../../protocol/fields.ts";
 import type { PublicationColumns } from "../../protocol/publication-columns.ts";
 import type { Publication, StreamPosition, Tags } from "../../protocol/publication.ts";
+import type { ChannelAuthors } from "./authors/channel-authors.ts";
 import type { EraseRequest } from "./change-call.ts";
 import { nothingIn } from "./nothing.ts";
 import { changeLimits } from "./limits.ts";
@@ -21,17 +23,23 @@ export type ErasedChannel = Pick<
   "options" | "topAt" | "top" | "stored" | "store" | "published" | "relay"
 >;
 
+/** Those whose clients have published to the channel. */
+export type ErasedAuthors = Pick<ChannelAuthors, "erasing">;
+
 /**
  * Erases publications of a channel (rules ED14 to ED17), in slices. Each slice overwrites rows, publishes which
  * publications are holes from now on, and has the relay blank them.
  */
 export class ChannelErasure {
   readonly #channel: ErasedChannel;
+  readonly #authors: ErasedAuthors | undefined;
   /** By the requests of the operations, as long as somebody holds them. */
   readonly #runs = new WeakMap<EraseRequest, ErasureRun>();
 
-  constructor(channel: ErasedChannel) {
+  /** @param authors absent where nothing is kept of them */
+  constructor(channel: ErasedChannel, authors?: ErasedAuthors) {
     this.#channel = channel;
+    this.#authors = authors;
   }
 
   /** Begins to erase what is asked for: carries out the first slice. */
@@ -40,10 +48,11 @@ export class ChannelErasure {
       request,
       key,
       erased: 0,
-      isOver: false,
+      from: 0,
       holes: { offsets: [], by: 0, data: nothingIn(this.#channel.options) },
     };
     this.#runs.set(request, run);
+    if (request.offset === undefined) this.#authors?.erasing(request.user);
     this.goOn(run, nowMs);
     return run;
   }
@@ -53,29 +62,37 @@ export class ChannelErasure {
     return operation.method === "erase" ? this.#runs.get(operation.request) : undefined;
   }
 
-  /** Carries out the next slice of a run that isn't over. */
+  /**
+   * Carries out the next slice of a run that isn't over.
+   *
+   * @throws if there is no room for the publication that says what is erased
+   */
   goOn(run: ErasureRun, nowMs: number): void {
-    const { request } = run;
+    const { request, from = 0 } = run;
+    if (!this.#channel.store.hasRoom(1, nowMs)) throw new Error("no room for another key");
     const rows =
       request.offset === undefined
-        ? this.#ofUser(request.user)
-        : this.#ofOffset(request.offset, request.user);
+        ? this.#ofUser(request.user, from)
+        : this.#ofOffset(request.offset, request.user, from);
     const readable = [...rows.erased.keys()].filter((offset) =>
       this.#channel.stored.isReadable(offset, nowMs),
     );
     if (rows.isOfGone) readable.push(rows.target);
-    run.isOver = request.offset !== undefined || !rows.isFull;
+    run.from = rows.next;
     run.erased += rows.erased.size + (rows.isOfGone ? 1 : 0);
     const by = this.#write(rows, readable, run.key, nowMs);
+    const found = rows.erased.size + rows.changes.size + rows.unnamed.size;
+    // The last slice has the gateways blank what they hold of the user, whatever the others have found.
+    const isTold = found > 0 || run.from === undefined;
     // Also what was erased before, by a call whose end is unknown.
     const asked = request.offset === undefined ? [] : [request.offset, rows.target];
     run.holes = {
       offsets: [...new Set([...asked, ...rows.erased.keys()])],
-      ...(request.offset === undefined && { user: request.user }),
+      ...(isTold && request.offset === undefined && { user: request.user }),
       by,
       data: nothingIn(this.#channel.options),
     };
-    this.#channel.relay.erase(run.holes, this.#channel.top);
+    if (isTold) this.#channel.relay.erase(run.holes, this.#channel.top);
   }
 
   /** Overwrites the rows, and publishes that. @returns the offset of the publication, or of the top */
@@ -114,8 +131,9 @@ export class ChannelErasure {
    * A publication, or the one that a change at this offset has changed, with the change that carries its data.
    *
    * @param user who has to have published it; "" for whoever has
+   * @param from the slot at which the search for a change of it begins
    */
-  #ofOffset(offset: number, user: string): ErasedRows {
+  #ofOffset(offset: number, user: string, from: number): ErasedRows {
     const rows = noRows();
     const { tags = {} } = this.#channel.stored.kept(offset)?.publication ?? {};
     const target = changedOffset(tags) ?? offset;
@@ -123,18 +141,22 @@ export class ChannelErasure {
     const kept = this.#channel.stored.kept(target);
     if (user !== "" && kept?.publication.info?.user !== user) return noRows();
     if (kept !== undefined) this.#add(kept.publication, rows);
-    // The publication itself may be gone from the history while a change of it isn't.
-    else for (const change of this.#channel.stored.changesOf(target)) rows.changes.add(change);
+    else {
+      // The publication itself may be gone from the history while a change of it isn't.
+      const found = this.#channel.stored.changesOf(target, sliceFrom(from));
+      for (const change of found.offsets) rows.changes.add(change);
+      rows.next = found.next;
+    }
     rows.isOfGone = kept === undefined && rows.changes.size > 0;
     return rows;
   }
 
   /** The rows of a user's publications, and those that name the user as the one who has changed a publication. */
-  #ofUser(user: string): ErasedRows {
+  #ofUser(user: string, from: number): ErasedRows {
     const rows = noRows();
     const { stored } = this.#channel;
-    const offsets = stored.naming(user, changeLimits.erasedAtOnce);
-    rows.isFull = offsets.length === changeLimits.erasedAtOnce;
+    const { offsets, next } = stored.naming(user, sliceFrom(from));
+    rows.next = next;
     for (const offset of offsets) {
       const publication = stored.kept(offset)?.publication;
       if (publication === undefined) continue;
@@ -165,8 +187,8 @@ export interface ErasureRun {
   readonly key: string;
   /** How many publications were erased so far. */
   erased: number;
-  /** Whether no slice is left. */
-  isOver: boolean;
+  /** The slot of the history's ring at which the next slice begins; undefined if none is left. */
+  from: number | undefined;
   /** The publications that the last slice has erased. */
   holes: Erased;
 }
@@ -183,8 +205,8 @@ interface ErasedRows {
   target: number;
   /** Whether only changes of it are kept. */
   isOfGone: boolean;
-  /** Whether there may be more. */
-  isFull: boolean;
+  /** The slot at which the next slice begins; undefined if there is none. */
+  next: number | undefined;
 }
 
 function noRows(): ErasedRows {
@@ -194,8 +216,13 @@ function noRows(): ErasedRows {
     unnamed: new Map(),
     target: 0,
     isOfGone: false,
-    isFull: false,
+    next: undefined,
   };
+}
+
+function sliceFrom(from: number): ScannedSlice {
+  const { scannedAtOnce: rowsMax, erasedAtOnce: foundMax } = changeLimits;
+  return { from, rowsMax, foundMax };
 }
 
 /** A publication, or a change of one, that names a user who isn't its author. */

@@ -5,7 +5,7 @@ import type { RpcRequest } from "../../protocol/command.ts";
 import { memberText } from "../../protocol/json/text.ts";
 import { parsePayloadObject, type Payload, payloadText } from "../../protocol/payload.ts";
 import { isCount } from "../../protocol/wire-value.ts";
-import type { ClientInfo } from "../../protocol/publication.ts";
+import type { ClientInfo, Tags } from "../../protocol/publication.ts";
 import { answerRpc, requestTraced } from "../../session/commands.ts";
 import { failWith, refuse, refuseWith } from "../../session/decision.ts";
 import { callerOf } from "../../session/grant.ts";
@@ -73,27 +73,37 @@ function change(command: RunningCommand<RpcRequest>, turnTo: TurnTo, method: Cha
     done(refuseWith(errorCodes.badRequest, "ED13", "the namespace doesn't accept such data"));
   else {
     const own: ChangeRequest = may.allowed === "own" ? { ...asked, ownOnly: true } : asked;
-    const carryOut = (running: RunningCommand<RpcRequest>, granted: Payload | undefined): void =>
+    const carryOut = (running: RunningCommand<RpcRequest>, edit: Edit | undefined): void =>
       call(running, channel, (info) =>
-        granted === undefined
+        edit === undefined
           ? { method: "delete_publication", request: { ...own, reason }, info, asMethod: true }
           : {
               method: "update_publication",
-              request: { ...own, data: granted, delta: false },
+              request: { ...own, ...edit, delta: false },
               info,
               asMethod: true,
             },
       );
     if (options.publishHook === undefined) {
-      carryOut(command, data);
+      carryOut(command, data && { data });
       return;
     }
-    const question = { channel, data: data ?? nothingIn(options), method };
+    const { offset, epoch } = asked;
+    const question = {
+      channel,
+      data: data ?? nothingIn(options),
+      method,
+      offset,
+      epoch,
+      reason,
+    };
     const inquiry = { hook: "publish", question, target: options.publishHook, nowMs } as const;
     ask(session, inquiry, (answer, answeredMs) => {
-      if (answer.outcome === "granted")
-        carryOut({ ...command, nowMs: answeredMs }, isUpdate ? answer.granted.data : undefined);
-      else done(answer);
+      if (answer.outcome === "granted") {
+        const { data: granted, tags } = answer.granted;
+        const edit = { data: granted, ...(tags && { tags }) };
+        carryOut({ ...command, nowMs: answeredMs }, isUpdate ? edit : undefined);
+      } else done(answer);
     });
   }
 }
@@ -104,6 +114,12 @@ function call(
   operationOf: (info: ClientInfo) => ChangeOperation & { readonly info: ClientInfo },
 ): void {
   requestTraced(command, channel, operationOf, (reply) => answerRpc(command, reply));
+}
+
+/** What an edit puts in place, which a backend may have changed. */
+interface Edit {
+  readonly data: Payload;
+  readonly tags?: Tags;
 }
 
 /** A call of a client. */

@@ -16,6 +16,8 @@ interface ChangeOptions {
   readonly ownForClient: boolean;
   /** For how long after the publication, ms; 0: as long as it is kept. */
   readonly windowMs: number;
+  /** Whether homes know the channels to which a user has published (rule ED18). */
+  readonly erasableByUser: boolean;
 }
 
 /** The options about changes of publications, as a namespace has them. */
@@ -32,6 +34,11 @@ export const changeOptions = {
    * @default as long as it is kept
    */
   change_window: { is: "duration", own: true, needs: "allow_change_own_for_client" },
+  /**
+   * `forget_user` with `publications` [finds the channels](erasure.md#forget-a-user) to which a user has published. It costs four
+   * rows for each user and channel, once.
+   */
+  erasable_by_user: { is: "boolean", own: true, needs: "allow_change" },
 } as const satisfies Options;
 
 /** Reads them. @param namespace receives the problems */
@@ -39,7 +46,8 @@ export function readChanges(namespace: Section): Partial<ChannelOptions> {
   const read = readOptions(namespace, changeOptions);
   checkNeeds(namespace, changeOptions, read);
   const { allowChange, allowChangeOwnForClient: ownForClient, changeWindowMs: windowMs } = read;
-  return allowChange ? { changes: { ownForClient, windowMs } } : {};
+  const { erasableByUser } = read;
+  return allowChange ? { changes: { ownForClient, windowMs, erasableByUser } } : {};
 }
 
 /**

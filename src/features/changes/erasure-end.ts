@@ -33,25 +33,40 @@ export class ErasureEnd implements ObjectPart {
       done(answers);
       return;
     }
+    const own = (run: ErasureRun | undefined, isDone: boolean): ChannelAnswer | undefined =>
+      run && (isDone ? this.#answerOf(run) : { error: errorCodes.internal });
+    this.#end(begun, parts, (isDone) =>
+      done(answers.map((one, index) => own(runs[index], isDone) ?? one)),
+    );
+  }
+
+  /** Ends runs whose first slices are carried out. */
+  #end(
+    runs: readonly ErasureRun[],
+    parts: readonly ObjectPart[],
+    done: (isDone: boolean) => void,
+  ): void {
     const { platform } = this.#object;
     const answer = (isDone: boolean): void => {
       late.cancel();
       this.#waiting.delete(waiting);
-      const own = (run: ErasureRun): ChannelAnswer =>
-        isDone && run.isOver ? this.#answerOf(run) : { error: errorCodes.internal };
-      done(answers.map((one, index) => (runs[index] && own(runs[index])) ?? one));
+      done(isDone);
     };
     // Whoever asks again has it ended.
     const late = platform.after(changeLimits.erasureAnswerMs, () => {
       answer(false);
       this.#object.endEvent(platform.nowMs());
     });
-    const erase = (holes: Erased): void => {
-      for (const part of parts) part.erase?.(holes);
+    const waiting: WaitingErasure = {
+      answer,
+      runs,
+      parts: parts.filter((part) => part.erase !== undefined),
+      blanked: [],
+      sequence: undefined,
     };
-    const waiting: WaitingErasure = { answer, erase, sequence: undefined };
+    for (const { holes } of runs) blank(holes, waiting);
     this.#waiting.add(waiting);
-    this.#goOn(begun, begun, waiting);
+    this.#goOn(waiting);
   }
 
   settle(): void {
@@ -60,29 +75,39 @@ export class ErasureEnd implements ObjectPart {
       if (sequence !== undefined && relay.isTaken(sequence)) answer(true);
   }
 
-  /**
-   * Carries out a slice, in a job of its own; and once none is left, what has to follow.
-   *
-   * @param fresh those whose last slices nobody else knows of yet
-   */
-  #goOn(runs: readonly ErasureRun[], fresh: readonly ErasureRun[], waiting: WaitingErasure): void {
+  /** Carries out a slice, in a job of its own; and once none is left, what has to follow. */
+  #goOn(waiting: WaitingErasure): void {
     if (!this.#waiting.has(waiting)) return;
-    const { queue, platform, channel } = this.#object;
-    const work = (): ErasureRun | undefined => {
-      for (const { holes } of fresh) waiting.erase(holes);
-      const run = runs.find(({ isOver }) => !isOver);
-      if (run !== undefined) this.#changes.erasure.goOn(run, platform.nowMs());
-      else {
-        channel.hub.flush();
-        channel.store.rewrite(changeLimits.rewrittenRowsMax, changeLimits.rewrittenBytesMax);
-      }
-      return run;
+    const { queue, channel } = this.#object;
+    const work = (): boolean => {
+      const isSlice = this.#carryOutSlice(waiting);
+      if (isSlice) return true;
+      channel.hub.flush();
+      channel.store.rewrite(changeLimits.rewrittenRowsMax, changeLimits.rewrittenBytesMax);
+      return false;
     };
     queue.enqueue("other", 0, work, (outcome) => {
       if (outcome.outcome !== "done") waiting.answer(false);
-      else if (outcome.result !== undefined) this.#goOn(runs, [outcome.result], waiting);
+      else if (outcome.result) this.#goOn(waiting);
       else this.#free(waiting);
     });
+  }
+
+  /** @returns whether there was one */
+  #carryOutSlice(waiting: WaitingErasure): boolean {
+    const { blanked, runs } = waiting;
+    const [next] = blanked;
+    if (next !== undefined) {
+      const from = next.part.erase?.(next.holes, next.from);
+      if (from === undefined) blanked.shift();
+      else next.from = from;
+      return true;
+    }
+    const run = runs.find((one) => one.from !== undefined);
+    if (run === undefined) return false;
+    this.#changes.erasure.goOn(run, this.#object.platform.nowMs());
+    blank(run.holes, waiting);
+    return true;
   }
 
   /** Frees what was overwritten, in the commit after that. */
@@ -110,8 +135,25 @@ export class ErasureEnd implements ObjectPart {
 /** A call whose erasures aren't done everywhere. */
 interface WaitingErasure {
   readonly answer: (isDone: boolean) => void;
-  /** Has the parts of the object blank what they hold. */
-  readonly erase: (holes: Erased) => void;
+  readonly runs: readonly ErasureRun[];
+  /** The parts of the object that hold publications. */
+  readonly parts: readonly ObjectPart[];
+  /** What these parts still have to blank. */
+  readonly blanked: BlankedPart[];
   /** The number of the entry that all gateways have to take; undefined while something is left to do here. */
   sequence: number | undefined;
+}
+
+/** Publications that a part has to blank, in slices. */
+interface BlankedPart {
+  readonly part: ObjectPart;
+  readonly holes: Erased;
+  /** Where the next slice begins. */
+  from: number;
+}
+
+/** Has the parts blank the publications of a slice, before the next one. */
+function blank(holes: Erased, { parts, blanked }: WaitingErasure): void {
+  const isNothing = holes.offsets.length === 0 && holes.user === undefined;
+  if (!isNothing) for (const part of parts) blanked.push({ part, holes, from: 0 });
 }

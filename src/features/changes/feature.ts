@@ -1,4 +1,8 @@
 import type { Feature } from "../feature.ts";
+import { newAuthorIndex } from "./authors/author-index.ts";
+import { AuthorTeller } from "./authors/author-teller.ts";
+import { authorCallers, authorHomeCalls } from "./authors/calls.ts";
+import { ChannelAuthors } from "./authors/channel-authors.ts";
 import { ChannelChanges, noChanges } from "./channel-changes.ts";
 import { changeMethodsOf } from "./client-methods.ts";
 import { ErasureEnd } from "./erasure-end.ts";
@@ -12,11 +16,22 @@ export const changes = {
     const clientMethods = changeMethodsOf(config);
     return clientMethods && { ofSessions: { clientMethods } };
   },
+  homeCalls: authorHomeCalls,
+  callers: authorCallers,
+  ofHome: newAuthorIndex,
   ofChannelObject: (object) => {
-    const changing = object.channel.parts.find((part) => part instanceof ChannelChanges);
-    return changing === undefined ? [] : [new ErasureEnd(object, changing)];
+    const { parts } = object.channel;
+    const changing = parts.find((part) => part instanceof ChannelChanges);
+    if (changing === undefined) return [];
+    const authors = parts.find((part) => part instanceof ChannelAuthors);
+    const end = new ErasureEnd(object, changing);
+    return authors === undefined ? [end] : [end, new AuthorTeller(object, authors)];
   },
-  ofChannel: (channel) => [
-    channel.options.changes === undefined ? noChanges : new ChannelChanges(channel),
-  ],
+  ofChannel: (channel, { sql }) => {
+    const { changes: options } = channel.options;
+    if (options === undefined) return [noChanges];
+    if (!options.erasableByUser) return [new ChannelChanges(channel)];
+    const authors = new ChannelAuthors(sql);
+    return [new ChannelChanges(channel, authors), authors];
+  },
 } as const satisfies Feature;

@@ -1,7 +1,7 @@
 import type { ChannelOptions, ClientConfig, Config } from "../../config/config.ts";
 
 /** Selects the settings that the console's pages need. It gives them no secret, and no address of a backend. */
-export function shownSettings({ channel, client }: Config): object {
+export function shownSettings({ channel, client, pusher }: Config): object {
   const { withoutNamespace, namespaces, namespaceBoundary, privatePrefix, userBoundary } = channel;
   const { historyMaxPublicationLimit, recoveryMaxPublicationLimit } = client;
   const all = [["", withoutNamespace] as const, ...namespaces];
@@ -13,6 +13,8 @@ export function shownSettings({ channel, client }: Config): object {
     users: client.users.enabled,
     history_max: historyMaxPublicationLimit,
     recovery_max: recoveryMaxPublicationLimit,
+    // The key is public: the pages of the application have it.
+    apps: (pusher?.apps ?? []).map(({ id, key, namespace }) => ({ id, key, namespace })),
     namespaces: all.map(([name, options]) => shownNamespace(name, options, client)),
   };
 }

@@ -147,13 +147,13 @@ export interface KeptUser {
 }
 
 /** The report of a channel's object to a home: all users of the channel whose home this is. */
-interface ToldUsers {
+export interface ToldUsers {
   readonly channel: string;
   readonly kept: readonly KeptUser[];
 }
 
 /** The user to be forgotten. */
-interface ForgottenHere {
+export interface ForgottenHere {
   readonly user: string;
 }
 

@@ -8,6 +8,7 @@ import {
 import {
   checkAllChannels,
   checkChannel,
+  flagField,
   type MethodRequest,
   objectOf,
   optionalOffsetField,
@@ -20,6 +21,7 @@ import {
   uint32Field,
 } from "../../api/shape.ts";
 import { pageOf } from "../../api/question.ts";
+import { everyOptions } from "../../config/config.ts";
 import type { CursorOptions } from "./config.ts";
 import { cursorLimits } from "./limits.ts";
 
@@ -69,12 +71,21 @@ function marksEntry(fields: Shaped<typeof marksShape>, request: MethodRequest): 
   return { outcome: "call", channel, command: { method: "marks", request: query } };
 }
 
-function forgetEntry({ user }: Shaped<typeof forgetShape>, request: MethodRequest): ParsedEntry {
+function forgetEntry(
+  { user, publications }: Shaped<typeof forgetShape>,
+  request: MethodRequest,
+): ParsedEntry {
   const refused = checkAllChannels(request);
   if (refused !== undefined) return refused;
   if (user === "") return refusedRequest("user is required");
   const bad = refusedUser(user);
-  return bad ?? { outcome: "question", question: { method: "forget_user", user } };
+  if (bad !== undefined) return bad;
+  if (
+    publications &&
+    !everyOptions(request.caller.channels).some(({ changes }) => changes?.erasableByUser)
+  )
+    return refusedFeature("no namespace has erasable_by_user");
+  return { outcome: "question", question: { method: "forget_user", user, publications } };
 }
 
 /** Refuses a channel that keeps nothing of its users, and a user that can't be one. */
@@ -112,7 +123,7 @@ export const requestShapes = shapes(() => ({
     limit: optionalOffsetField(),
     offset: optionalOffsetField(),
   }),
-  forget: objectOf({ user: textField() }),
+  forget: objectOf({ user: textField(), publications: flagField() }),
   members: objectOf({ channel: textField(), users: textListField() }),
   audience: objectOf({ channel: textField(), cursor: textField(), limit: uint32Field() }),
 }));

@@ -102,8 +102,8 @@ class EventDelivery implements ObjectPart, HomePart {
     this.outbox.append(event, nowMs);
   }
 
-  erase(erased: Erased): void {
-    this.outbox.erase(erased);
+  erase(erased: Erased, from: number): number | undefined {
+    return this.outbox.erase(erased, from);
   }
 
   get untaken(): number {

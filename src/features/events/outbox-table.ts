@@ -3,7 +3,7 @@ import { eventLimits } from "./limits.ts";
 import type { Erased } from "../../contract/erased.ts";
 import { changeTags } from "../../protocol/change-tags.ts";
 import { utf8Length } from "../../protocol/bytes.ts";
-import { newestRow, type Ring, slotRuns } from "../../ring.ts";
+import { newestRow, nextSlice, type Ring, slotRuns } from "../../ring.ts";
 import { columnText, hasTable, type Sql, type SqlRow } from "../../sql.ts";
 
 /**
@@ -184,12 +184,20 @@ export class OutboxTable {
       }));
   }
 
-  /** Overwrites the bodies of publications that are erased, in their places: a row written for each (rule E20). */
-  erase({ offsets, user, by }: Erased): void {
-    if (!this.#exists) return;
+  /**
+   * Overwrites the bodies of publications that are erased, in their places, in a slice of the slots: a row written for each
+   * (rule E20).
+   *
+   * @returns the slot at which the next slice begins; undefined if there is none
+   */
+  erase({ offsets, user, by }: Erased, from: number): number | undefined {
+    if (!this.#exists) return undefined;
     const numbers = offsets.map(() => "?").join();
+    const slice = nextSlice(this.#sql, this.#event, from, eventLimits.eventsErasedAtOnce);
     const found = this.#sql.rows(
       erasedEvents(this.#event, numbers),
+      slice.low,
+      slice.high,
       by,
       ...offsets,
       ...offsets,
@@ -203,6 +211,7 @@ export class OutboxTable {
       const body = left + " ".repeat(blanks);
       this.#sql.run(`UPDATE ${this.#event} SET body = ? WHERE slot = ?`, body, Number(row["slot"]));
     }
+    return slice.isLast ? undefined : slice.high + 1;
   }
 
   /** Reads which event is the oldest one, and the bytes at both ends: 3 rows at most. */
@@ -298,7 +307,8 @@ function changedBy(name: string): string {
 function erasedEvents(event: string, numbers: string): string {
   return `SELECT slot, octet_length(text) AS bytes, '"type":"publication","channel":' || (body -> 'channel') ||
       ',"offset":' || (body -> 'offset') || ',"epoch":' || (body -> 'epoch') || ',"erased":true' AS left_body
-    FROM (SELECT slot, body AS text, '{' || body || '}' AS body FROM ${event} WHERE type = 'publication')
+    FROM (SELECT slot, body AS text, '{' || body || '}' AS body FROM ${event}
+      WHERE type = 'publication' AND slot BETWEEN ? AND ?)
     WHERE body ->> 'offset' <= ? AND body ->> 'erased' IS NULL AND (body ->> 'offset' IN (${numbers})
       OR ${changedBy(changeTags.update)} IN (${numbers}) OR ${changedBy(changeTags.delete)} IN (${numbers})
       OR body ->> 'user' = ? OR body ->> '$.tags."${changeTags.by}"' = ?)`;

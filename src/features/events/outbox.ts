@@ -137,9 +137,14 @@ export class Outbox {
     this.#commits.written(this.#last);
   }
 
-  /** Blanks the events of publications that are erased, whether the target has taken them or not (rule E20). */
-  erase(erased: Erased): void {
-    this.#table.erase(erased);
+  /**
+   * Blanks events of publications that are erased, whether the target has taken them or not: a slice (rule E20).
+   *
+   * @param from where the slice begins; 0 for the first one
+   * @returns where the next one begins; undefined if there is none
+   */
+  erase(erased: Erased, from: number): number | undefined {
+    return this.#table.erase(erased, from);
   }
 
   /** The publications that were added are durable. */

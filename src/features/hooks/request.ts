@@ -30,8 +30,12 @@ export interface HookSubject {
   readonly channel?: string;
   /** Of a map. */
   readonly key?: string;
-  /** Of `rpc`, and of a `map_publish` that appends. */
+  /** Of `rpc`, of a `map_publish` that appends, and of a `publish` that changes a publication. */
   readonly method?: string;
+  /** Of the publication that is changed. */
+  readonly offset?: number;
+  readonly epoch?: string;
+  readonly reason?: string;
   readonly data?: Payload;
   /** Of the client that connects; "" for none. */
   readonly name?: string;
@@ -47,7 +51,7 @@ export interface HookSubject {
  */
 export function hookRequest(
   { client, transport, protocol, user, meta }: HookClient,
-  { hook, channel, key, method, data, name, version, channels = [] }: HookSubject,
+  { hook, channel, key, method, data, name, version, channels = [], ...change }: HookSubject,
   binary: boolean,
 ): JsonText {
   const isConnect = hook === "connect";
@@ -60,6 +64,9 @@ export function hookRequest(
     textField("channel", channel),
     textField("key", key),
     textField("method", method),
+    change.offset === undefined ? "" : `"offset":${change.offset}`,
+    textField("epoch", change.epoch),
+    textField("reason", change.reason),
     dataField(data, binary),
     textField("name", name),
     textField("version", version),

@@ -1,3 +1,4 @@
+import type { ScannedRows } from "../../ring.ts";
 import { publicationBytes } from "../../contract/relay-batch.ts";
 import { mapLimits } from "./limits.ts";
 import type { Publication } from "../../protocol/publication.ts";
@@ -74,12 +75,12 @@ export class MemoryHistory implements HistoryRows {
   rewritten(): void {}
 
   /** No row of an ephemeral map is an edit, and none can be erased. */
-  naming(): readonly number[] {
-    return [];
+  naming(): ScannedRows {
+    return { offsets: [] };
   }
 
-  changesOf(): readonly number[] {
-    return [];
+  changesOf(): ScannedRows {
+    return { offsets: [] };
   }
 
   read(range: OffsetRange, reverse: boolean): Publication[] {

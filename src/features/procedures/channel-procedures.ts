@@ -10,7 +10,8 @@ import { dueMoment } from "../../moment.ts";
 import { type ErrorCode, errorCodes } from "../../protocol/codes.ts";
 import type { FieldWriter } from "../../protocol/fields.ts";
 import { type JsonText, trustedJsonText } from "../../protocol/json/text.ts";
-import type { ClientInfo } from "../../protocol/publication.ts";
+import type { ClientInfo, Publication } from "../../protocol/publication.ts";
+import { isChange } from "../changes/channel-changes.ts";
 import type { ChannelMap } from "../maps/channel-map.ts";
 import type { ChannelCode } from "./channel-code.ts";
 import { StepFailure, overLimit } from "./failure.ts";
@@ -205,21 +206,30 @@ export class ChannelProcedures implements ChannelPart {
       run: () =>
         changedOperation(
           operation,
-          step.run((ctx) => onPublish(ctx, incomingOf(operation))),
+          step.run((ctx) => onPublish(ctx, incomingOf(operation, this.#changed(operation, nowMs)))),
           this.#channel.options,
         ),
       write: (changed) => {
         const outcome = next(changed);
-        if (outcome.outcome === "published") this.#write(step, operation.key);
+        if (isMade(outcome)) this.#write(step, operation.key);
         return outcome;
       },
     });
     return carriedOut.outcome === "failed" ? carriedOut : carriedOut.result;
   }
 
+  /** The publication that an operation edits or deletes. */
+  #changed(operation: DecidedOperation, nowMs: number): Publication | undefined {
+    return isChange(operation)
+      ? this.#channel.stored.find(operation.request.offset, nowMs)?.publication
+      : undefined;
+  }
+
   /** Whether a publication would do nothing, or has no place here: then there is nothing to decide. */
   #isVain(operation: DecidedOperation, nowMs: number): boolean {
     const map = this.#map;
+    if (isChange(operation))
+      return this.#channel.parts.some((part) => part.isVain?.(operation, nowMs) === true);
     if (operation.method === "publish")
       return (
         map !== undefined ||
@@ -403,6 +413,12 @@ type StepOutcome<Result> =
 const timerCaller: CodeCaller = { kind: "timer" };
 const noResult = trustedJsonText("null");
 const notAvailable = { outcome: "not-available" } as const;
+
+/** Whether a publication was made, or a change, which has a result or a reply. */
+function isMade({ outcome }: PartOutcome): boolean {
+  return outcome === "published" || outcome === "result" || outcome === "reply";
+}
+
 function callerOf(info: ClientInfo | undefined): CodeCaller {
   return info === undefined ? { kind: "backend" } : { kind: "client", info };
 }

@@ -73,7 +73,7 @@ export type Procedure = (ctx: ProcedureContext, args: never) => JsonData | undef
 /** The procedures of a namespace, by their names. */
 export type Procedures = Readonly<Record<string, Procedure>>;
 
-/** A publication that a client or a backend makes, before it has its place. */
+/** A publication that a client or a backend makes, edits or deletes, before that has its place. */
 export interface IncomingPublication {
   /** The data; undefined if it isn't JSON, or if a key is removed. */
   readonly data: JsonValue | undefined;
@@ -81,8 +81,25 @@ export interface IncomingPublication {
   readonly b64data?: string;
   /** The key of a map that is set or removed; absent in a stream. */
   readonly key?: string;
-  /** The key is removed. */
+  /** The key is removed, or the publication is deleted. */
   readonly removed?: true;
+  /** Absent also for an edit that keeps the tags. */
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The publication that is edited, or deleted with `removed`, as it is now; absent for a new one. */
+  readonly changes?: EarlierPublication;
+}
+
+/** A publication that is about to be edited or deleted. */
+interface EarlierPublication {
+  readonly offset: number;
+  /** How often it was published and edited: 1 if it was never changed. */
+  readonly version: number;
+  /** The user whose client has published it; "" for a backend, the code and an anonymous client. */
+  readonly user: string;
+  /** The data; undefined if it isn't JSON. */
+  readonly data: JsonValue | undefined;
+  /** The data as base64, if it isn't JSON. */
+  readonly b64data?: string;
   readonly tags?: Readonly<Record<string, string>>;
 }
 
@@ -100,8 +117,8 @@ export interface ChannelDefinition<Own extends Procedures = Procedures> {
   /** The procedures that clients may call, where the namespace lets them call any; absent: all of them. */
   readonly clients?: readonly string[];
   /**
-   * Every publication of clients and backends passes here before it has its place. What this call publishes itself comes after
-   * it; a rejection is the publisher's answer.
+   * Every publication of clients and backends passes here before it has its place, and so does every edit and deletion. What this
+   * call publishes itself comes after it; a rejection is the publisher's answer.
    */
   readonly onPublish?: (
     ctx: ProcedureContext,

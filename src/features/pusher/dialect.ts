@@ -96,8 +96,8 @@ export class PusherDialect implements Dialect {
     const name = app === undefined ? "" : this.#nameOf(app, subscription.channel);
     const kind = kindOf(name);
     const isTold = app?.webhooks.some(({ eventTypes }) => eventTypes.has("cache_miss"));
-    if (isTold === true && kind?.cache === true && isCacheMiss(reply))
-      this.#setup.missed(subscription.channel);
+    const isMissed = isTold === true && kind?.cache === true && isCacheMiss(reply);
+    if (isMissed && session.identity.onlooker !== true) this.#setup.missed(subscription.channel);
     const from = sendsOffsets(session) ? startOf(reply) : undefined;
     if (kind?.access !== "presence" && from === undefined) return false;
     subscription.pause();
@@ -144,12 +144,15 @@ export class PusherDialect implements Dialect {
       ...(sendsOffsets(session) && { forcePositioning: true }),
     };
     const granted = (info?: JsonText): SubscriptionVerdict => {
-      const terms = kind.access === "presence" ? { ...override, ...asMember } : override;
+      const isMember = kind.access === "presence" && session.identity.onlooker !== true;
+      const terms = isMember ? { ...override, ...asMember } : override;
       const claims = { user: session.user, channel, client: "", expireAtSeconds: 0 };
       const shown = info === undefined ? {} : { info };
       return { outcome: "verified", claims: { ...claims, ...shown, override: terms } };
     };
-    if (kind.access === "public") done(granted());
+    // An onlooker needs no signature to see what the application's server would let clients see, and is no member (rule N32).
+    const onlooks = session.identity.onlooker === true;
+    if (kind.access === "public" || (onlooks && kind.access !== "user")) done(granted());
     else if (kind.access === "user")
       done(userOfChannel(name) === session.user ? granted() : invalid("it is another user's"));
     else {

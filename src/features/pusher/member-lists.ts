@@ -34,12 +34,13 @@ export class MemberLists {
   }
 
   /**
-   * The list for a new subscriber, once it has the subscriber itself: after a list without, it would be told that it came.
+   * The list for a new subscriber, once it has the subscriber itself, unless that one looks on: after a list without, it would
+   * be told that it came.
    *
    * @param done isn't called if the subscription ends before
    */
   listFor(
-    { context, subscriptions }: WaitingSession,
+    { context, identity, subscriptions }: WaitingSession,
     subscription: Pick<Subscription, "channel" | "info">,
     done: Listed,
   ): void {
@@ -62,6 +63,7 @@ export class MemberLists {
       });
     const list = this.#lists.get(channel);
     if (list === undefined) done(new Map());
+    else if (identity.onlooker === true) list.whenKnown(() => done(list.known ?? new Map()));
     else {
       list.await(info, give);
       look(false);
@@ -92,6 +94,7 @@ export class MemberLists {
 interface WaitingSession {
   readonly subscriptions: { get(channel: string): object | undefined };
   readonly context: Pick<DialectSession["context"], "later">;
+  readonly identity: Pick<DialectSession["identity"], "onlooker">;
 }
 
 interface MemberPorts {

@@ -1,3 +1,4 @@
+import type { Erased } from "../../contract/erased.ts";
 import type { Refusal } from "../../access/refusal.ts";
 import { LastRefusals } from "../../access/last-refusals.ts";
 import type { ChannelSetup } from "../../channel/channel-setup.ts";
@@ -67,6 +68,10 @@ export class ObjectTrail implements ObjectPart {
 
   handsOn(nowMs: number): void {
     this.#heard.publications.committed(nowMs);
+  }
+
+  erase(erased: Erased): undefined {
+    this.#heard.publications.erase(erased);
   }
 
   /** What the object reports of the way of a publication. */

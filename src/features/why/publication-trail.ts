@@ -1,5 +1,6 @@
 import type { PublicationObserver } from "../../channel/channel-setup.ts";
 import { trailLimits } from "./limits.ts";
+import type { Erased } from "../../contract/erased.ts";
 import { RowRing } from "./row-ring.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
 import type { KnownPublication, Publisher } from "./trail.ts";
@@ -57,6 +58,20 @@ export class PublicationTrail implements PublicationObserver {
       };
     }
     return undefined;
+  }
+
+  /** Forgets who published what is erased (rule ED14). */
+  erase({ offsets, user, by }: Erased): void {
+    const rows = this.#rows;
+    for (let row = rows.first; row < rows.next; row++) {
+      const slot = rows.slot(row);
+      const offset = rows.get(row, columns.offset);
+      const isOfUser = rows.get(row, columns.byClient) === 1 && this.#users[slot] === user;
+      if (offset > by || !(isOfUser || offsets.includes(offset))) continue;
+      this.#publishers[slot] = "";
+      this.#users[slot] = "";
+      rows.set(row, columns.byClient, 0);
+    }
   }
 
   #publisher(row: number): Publisher {

@@ -1,8 +1,9 @@
 /** What a channel's own object reports of the way of a publication, and of itself (rules Y1 and Y4). */
 import type { Channel } from "../../channel/channel.ts";
 import type { ChannelState, SubscriberCounts } from "./object-state.ts";
-import type { KnownPublication, TrailAnswer, TrailQuery } from "./trail.ts";
+import type { KnownChange, KnownPublication, TrailAnswer, TrailQuery } from "./trail.ts";
 import type { StoredPublication } from "../../channel/history-table.ts";
+import { changeTags, withoutChangeTags } from "../../protocol/change-tags.ts";
 import type { Tags } from "../../protocol/publication.ts";
 import type { CallTrails } from "./call-trail.ts";
 import type { PublicationTrail } from "./publication-trail.ts";
@@ -24,7 +25,8 @@ export function reportOfChannel(
   const stored = channel.stored.find(offset, nowMs);
   const remembered = isPublished ? publications.find(offset) : undefined;
   const publication = publicationOf(remembered, stored);
-  const tags = stored === undefined ? {} : { tags: stored.publication.tags ?? noTags };
+  const sentTags = stored && sentTagsOf(stored.publication.tags);
+  const tags = sentTags === undefined ? {} : { tags: sentTags };
   return {
     subscribers: hub.shownSize,
     isSending: hub.sending || hub.collecting,
@@ -44,15 +46,39 @@ function publicationOf(
   remembered: (KnownPublication & { readonly sequence: number }) | undefined,
   stored: StoredPublication | undefined,
 ): KnownPublication | undefined {
-  const appended = stored?.publication.grown === undefined ? {} : ({ isAppended: true } as const);
+  const change = stored && changeOf(stored.publication.tags);
+  const more = {
+    ...(stored?.publication.grown !== undefined && { isAppended: true as const }),
+    ...(change && { change }),
+  };
   if (remembered !== undefined) {
     const { sequence: _, ...known } = remembered;
-    return { ...known, ...appended };
+    return { ...known, ...more };
   }
   if (stored === undefined) return undefined;
   const { info } = stored.publication;
   const by = info === undefined ? {} : { client: info.client, user: info.user };
-  return { publishedAtMs: stored.timeMs, by, stored: true, ...appended };
+  return { publishedAtMs: stored.timeMs, by, stored: true, ...more };
+}
+
+/** The last change of a publication with these tags; undefined if there was none (rule Y11). */
+function changeOf(tags: Tags = noTags): KnownChange | undefined {
+  for (const kind of ["erased", "deleted", "updated"] as const) {
+    const offset = tags[changeTags[kind]];
+    if (offset !== undefined)
+      return { kind: kind === "updated" ? "edited" : kind, offset: Number(offset) };
+  }
+  return undefined;
+}
+
+/** The tags with which a publication was sent; undefined if a change may have replaced them, or has taken them away. */
+function sentTagsOf(tags: Tags = noTags): Tags | undefined {
+  const isReplaced = tags[changeTags.replaced] !== undefined;
+  const change = changeOf(tags);
+  if (isReplaced || change?.kind === "edited" || change?.kind === "erased") return undefined;
+  if (change === undefined) return tags;
+  // Deleted: an edit before that may have replaced them.
+  return tags[changeTags.version] === "2" ? (withoutChangeTags(tags) ?? noTags) : undefined;
 }
 
 /** The channel's live state, apart from what only its object knows. */

@@ -72,8 +72,17 @@ export interface KnownPublication {
   readonly by: Publisher;
   /** It makes text durable that was appended to a value of a map (rule Z40); absent: it doesn't. */
   readonly isAppended?: true;
+  /** What has become of it since; absent: it was never changed, or that isn't known. */
+  readonly change?: KnownChange;
   /** It is known from the history alone, because the object doesn't remember it; absent: it does. */
   readonly stored?: true;
+}
+
+/** The last change of a publication (rule Y11). */
+export interface KnownChange {
+  readonly kind: "edited" | "deleted" | "erased";
+  /** The offset of the publication that says so. */
+  readonly offset: number;
 }
 
 /** A client, or a backend's API key by its name; both are absent where it isn't known. */

@@ -86,11 +86,13 @@ function summaryOf(
       ? nobodyFound(whose, answered, publication?.publishedAtMs)
       : `The publication ${reached(whose, connections)}.`;
   const gone = publication === undefined ? " The history doesn't have it any more." : "";
+  const change = publication?.change;
+  const since = change ? ` It was ${change.kind} since, by publication ${change.offset}.` : "";
   const home =
     registered === undefined && user !== ""
       ? " Only objects that follow the channel were asked: client.users.enabled is off."
       : "";
-  return found + gone + home;
+  return found + gone + since + home;
 }
 
 /** What became of the publication for the connections that are known. */
@@ -148,6 +150,7 @@ function shownPublication({ offset }: WhyQuestion, { channel }: TrailAnswer): ob
           committed_at_ms: publication.committedAtMs,
           by: publication.by,
           ...(publication.isAppended === true ? { appended: true } : {}),
+          ...(publication.change && { change: publication.change }),
         }),
   };
 }

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { isToolUIPart, simulateReadableStream, type UIMessage } from "ai";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
+  type BegunAnswer,
   type ChatBackend,
   loadMessages,
   streamToChannel,
@@ -48,15 +49,16 @@ const route: typeof fetch = async (_address, init) => {
   posted.push(body);
   const channel = `chat:${body.id}`;
   const taken = await takeChatRequest(backend, channel, body);
-  if (taken !== undefined) produce(channel, taken.answerId);
+  if (taken !== undefined) produce(channel, taken.answerId, taken.begun);
   return new Response(null, { status: 202 });
 };
 
 /** Begins to write an answer. {@link kill} kills the producer. */
-function produce(channel: string, messageId: string): void {
+function produce(channel: string, messageId: string, begun?: BegunAnswer): void {
   const life = mortal(backend);
   const answered = streamToChannel(life.from, channel, ({ signal }) => model.answer(signal), {
     messageId,
+    begun,
     periodMs: 20,
   });
   producers.push(answered);

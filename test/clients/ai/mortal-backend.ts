@@ -12,6 +12,7 @@ export function mortal(backend: ChatBackend): {
     map_append: (params) => (isDead ? never : backend.map_append(params)),
     map_read_state: (params) => (isDead ? never : backend.map_read_state(params)),
     map_remove: (params) => (isDead ? never : backend.map_remove(params)),
+    batch: (commands) => (isDead ? never : backend.batch(commands)),
   };
   return { from, kill: () => void (isDead = true) };
 }

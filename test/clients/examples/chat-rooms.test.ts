@@ -92,7 +92,8 @@ describe("the chat rooms in examples", () => {
     const [atAda, atBob] = await Promise.all([ada, bob].map((one) => one.subscribed("room:lobby")));
     await atAda?.subscription.publish({ text: "Oh drat, bob" });
     expect(await atBob?.publications.next()).toMatchObject({
-      data: { by: "ada", text: "Oh ****, bob" },
+      data: { text: "Oh ****, bob" },
+      info: { user: "ada" },
     });
     await expect(bob.client.publish("room:lobby", "drat")).rejects.toMatchObject({ code: 400 });
 
@@ -108,7 +109,10 @@ describe("the chat rooms in examples", () => {
     staff.subscription.subscribe();
     await staff.subscribed.count(1);
     await bob.client.publish("room:staff", { text });
-    expect(await staff.publications.next()).toMatchObject({ data: { by: "bob", text } });
+    expect(await staff.publications.next()).toMatchObject({
+      data: { text },
+      info: { user: "bob" },
+    });
   });
 
   it("[E5] [E11] know who is online after a restart, during which somebody left", async (test) => {
@@ -157,21 +161,76 @@ describe("the chat rooms in examples", () => {
   });
 
   // Without Chromium, browser.test.ts says so.
-  const chromium = findChromium();
-  if (chromium !== undefined)
-    it("[Q2] serve a page that connects with its cookie", async (test) => {
-      const cookie = await logIn("zoe");
-      // Browsers send a cookie to all ports of a host, so that this server can log the browser in.
-      const door = createServer((_, response) => {
-        response.writeHead(302, { "Set-Cookie": cookie, Location: `${rooms.address}/` }).end();
-      });
-      test.onTestFinished(() => void door.close());
-      const people = await (await enter(test, "yan")).subscribed("people:online");
-      await ControlledPage.open(test, chromium, `http://localhost:${await listen(door)}/`);
-      const { channel } = await people.publications.first(isListOf("yan", "zoe"));
-      expect(channel).toBe("people:online");
+  const browser = findChromium();
+  if (browser !== undefined)
+    it("[ED13] [Q2] serve a page on which users change their messages, and a moderator those of others", async (test) => {
+      const yan = await enter(test, "yan");
+      const people = await yan.subscribed("people:online");
+      const lobby = await yan.subscribed("room:lobby");
+      const shown = await openAs(test, browser, "zoe");
+      await people.publications.first(isListOf("yan", "zoe"));
+
+      await shown.sees("You are in the lobby.");
+      await shown.fill("[name=text]", "hello");
+      await shown.press("Enter");
+      await shown.sees("zoe: hello", "li");
+      const { offset } = await lobby.publications.first(({ data }) => isText(data, "hello"));
+      await shown.evaluate('window.prompt = () => "hello, drat"');
+      await shown.evaluate(pressOn("zoe: hello", "Edit"));
+      await shown.sees("zoe: hello, **** (edited)", "li");
+      await shown.evaluate('window.prompt = () => "x".repeat(1_001)');
+      await shown.evaluate(pressOn("zoe: hello", "Edit"));
+      await shown.sees("write a text of at most 1,000 characters", "#status");
+      // Another user's message is none of theirs, on the page or by a call.
+      const ofZoe = { channel: "room:lobby", offset };
+      await expect(yan.client.rpc("dormouse.delete", ofZoe)).rejects.toMatchObject({ code: 103 });
+      await lobby.subscription.publish({ text: "cheap watches" });
+      await shown.sees("yan: cheap watches", "li");
+      expect(await shown.evaluate(buttonsOf("yan: cheap"))).toBe("");
+
+      // The moderator's page reads the history: a message in its last form, with its writer.
+      const moderated = await openAs(test, browser, "ada");
+      await moderated.sees("zoe: hello, **** (edited)", "li");
+      await moderated.evaluate('window.prompt = () => "bye"');
+      await moderated.evaluate(pressOn("zoe: hello", "Edit"));
+      for (const one of [moderated, shown]) await one.sees("zoe: bye (edited by ada)", "li");
+      await moderated.evaluate(pressOn("yan: cheap", "Delete"));
+      const messages = `document.querySelector("#messages").textContent`;
+      for (const one of [moderated, shown]) await one.until(`!${messages}.includes("cheap")`);
+      const late = await openAs(test, browser, "dan");
+      await late.sees("zoe: bye (edited by ada)", "li");
+      expect(await late.evaluate(messages)).not.toMatch(/cheap|hello, /);
     });
 });
+
+/** The page of a user, in a browser. */
+async function openAs(test: TestContext, chromium: string, name: string): Promise<ControlledPage> {
+  const cookie = await logIn(name);
+  // Browsers send a cookie to all ports of a host, so that this server can log the browser in.
+  const door = createServer((_, response) => {
+    response.writeHead(302, { "Set-Cookie": cookie, Location: `${rooms.address}/` }).end();
+  });
+  test.onTestFinished(() => void door.close());
+  return ControlledPage.open(test, chromium, `http://localhost:${await listen(door)}/`);
+}
+
+function isText(data: unknown, text: string): boolean {
+  return JSON.stringify(data) === JSON.stringify({ text });
+}
+
+/** The buttons beside the message that begins so. */
+function buttonsOf(message: string): string {
+  return `[...${lineOf(message)}.querySelectorAll("button")].map((one) => one.textContent).join()`;
+}
+
+/** Presses a button beside the message that begins so. */
+function pressOn(message: string, button: string): string {
+  return `[...${lineOf(message)}.querySelectorAll("button")].find((one) => one.textContent === "${button}").click()`;
+}
+
+function lineOf(message: string): string {
+  return `[...document.querySelectorAll("li")].find((one) => one.textContent.startsWith("${message}"))`;
+}
 
 /** Whether a publication is a list with these users. */
 function isListOf(...names: readonly string[]) {

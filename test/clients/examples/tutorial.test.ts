@@ -24,13 +24,27 @@ const tutorial = join(packageRoot, "examples", "tutorial");
 interface ChatPage {
   readonly connect: (ask: Ask, address: string) => Centrifuge;
   readonly enterRoom: (client: Centrifuge, room: string, ask: Ask, show: Shown) => Subscription;
-  readonly send: (room: string, text: string, ask: Ask) => Promise<void>;
+  readonly send: (subscription: Subscription, text: string) => Promise<void>;
+  readonly edit: (
+    client: Centrifuge,
+    subscription: Subscription,
+    message: Message,
+    text: string,
+  ) => Promise<void>;
+  readonly remove: (
+    client: Centrifuge,
+    subscription: Subscription,
+    message: Message,
+  ) => Promise<void>;
+  readonly notify: (room: string, text: string, ask: Ask) => Promise<void>;
   readonly headersFor: (cookies: string) => Record<string, string>;
 }
 
 type Ask = (path: string, options?: { method: string; body: string }) => Promise<Response>;
 
 interface Message {
+  readonly offset: number;
+  readonly version: number;
   readonly by: string;
   readonly text: string;
 }
@@ -40,15 +54,25 @@ class Shown {
   readonly allMessages = new Inbox<readonly string[]>();
   readonly allPresent = new Inbox<readonly string[]>();
   readonly problems = new Inbox<string>();
+  #messages: readonly Message[] = [];
 
-  messages = (all: readonly Message[]): void =>
+  messages = (all: readonly Message[]): void => {
+    this.#messages = all;
     this.allMessages.push(all.map(({ by, text }) => `${by}: ${text}`));
+  };
   present = (names: readonly string[]): void => this.allPresent.push(names);
   problem = (reason: string): void => this.problems.push(reason);
 
   /** Waits until the page shows these messages. */
   async untilMessages(...expected: readonly string[]): Promise<void> {
     await this.allMessages.first((shown) => isSame(shown, expected));
+  }
+
+  /** A message that is shown now. */
+  message(text: string): Message {
+    const found = this.#messages.find((one) => one.text === text);
+    if (found === undefined) throw new Error(`${text} isn't shown`);
+    return found;
   }
 
   async untilPresent(...expected: readonly string[]): Promise<void> {
@@ -220,7 +244,7 @@ async function isListening(address: string): Promise<boolean> {
   }
 }
 
-describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
+describe.each(backends)("[ED13] [W1] the tutorial's chat with $name", (backend) => {
   afterEach(() => server.backend.removeHistory("$room:lobby"));
 
   it("has private rooms with presence and history, and a page that was cut off misses nothing", async (test) => {
@@ -239,7 +263,7 @@ describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
     // A room that is private: the backend gives bob no token, and Dormouse lets nobody in without one.
     const outside = bob.open(test, "staff");
     expect(await outside.problems.next()).toBe("unauthorized");
-    await expect(page.send("staff", "let me in", bob.ask)).rejects.toThrow("status 403");
+    await expect(outside.client.publish("$room:staff", {})).rejects.toMatchObject({ code: 103 });
     const bare = new SdkSubscription(outside.client.newSubscription("$room:lobby"));
     expect(await bare.unsubscribed.next()).toMatchObject({ code: 103 });
     outside.client.disconnect();
@@ -253,8 +277,8 @@ describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
     await Promise.all([first.untilPresent("ada", "bob"), second.untilPresent("ada", "bob")]);
 
     // A message for both, and the history after a reload.
-    await page.send("lobby", "hello", ada.ask);
-    await page.send("lobby", "<b>hi</b>", bob.ask);
+    await page.send(first.subscription.subscription, "hello");
+    await page.send(second.subscription.subscription, "<b>hi</b>");
     const said = ["ada: hello", "bob: <b>hi</b>"];
     await Promise.all([first.untilMessages(...said), second.untilMessages(...said)]);
     first.client.disconnect();
@@ -265,19 +289,50 @@ describe.each(backends)("[W1] the tutorial's chat with $name", (backend) => {
     // A connection that is cut.
     network.break();
     await reloaded.untilPresent("ada");
-    await page.send("lobby", "are you there?", ada.ask);
+    await page.send(reloaded.subscription.subscription, "are you there?");
     network.mend();
     const [, again] = await second.subscription.subscribed.count(2);
     expect(again).toMatchObject({ wasRecovering: true, recovered: true });
     await second.untilMessages(...said, "ada: are you there?");
     expect(second.problems.all).toEqual([]);
+    await changesMessages({ ada, bob, adas: reloaded, bobs: second }, test);
   });
 });
+
+/** Users change their own messages, and a moderator those of others, who come late or not. */
+async function changesMessages(
+  {
+    ada,
+    bob,
+    adas,
+    bobs,
+  }: Readonly<Record<"ada" | "bob", Browser>> & Readonly<Record<"adas" | "bobs", Shown & Opened>>,
+  test: TestContext,
+): Promise<void> {
+  const [ofAda, ofBob] = [adas, bobs].map(({ client, subscription: { subscription } }) => ({
+    edit: (message: Message, text: string) => page.edit(client, subscription, message, text),
+    remove: (message: Message) => page.remove(client, subscription, message),
+  }));
+  const hello = adas.message("hello");
+  await ofAda?.edit(hello, "hello, bob");
+  const edited = ["ada: hello, bob", "bob: <b>hi</b>", "ada: are you there?"];
+  for (const one of [adas, bobs]) await one.untilMessages(...edited);
+  // The page had shown another version, and bob is no moderator.
+  await expect(ofAda?.remove(hello)).rejects.toThrow("version_mismatch");
+  await expect(ofBob?.edit(bobs.message("hello, bob"), "?")).rejects.toMatchObject({ code: 103 });
+  await ofBob?.edit(bobs.message("<b>hi</b>"), "rude");
+  await adas.untilMessages("ada: hello, bob", "bob: rude", "ada: are you there?");
+  await ofAda?.remove(adas.message("rude"));
+  await expect(page.notify("lobby", "closed", bob.ask)).rejects.toThrow("status 403");
+  await page.notify("lobby", "open", ada.ask);
+  const left = ["ada: hello, bob", "ada: are you there?", "notice: open"];
+  for (const one of [adas, bobs, bob.open(test, "lobby")]) await one.untilMessages(...left);
+}
 
 // Without Chromium, browser.test.ts says so.
 const chromium = findChromium();
 if (chromium !== undefined)
-  it("[W1] the tutorial's page in a browser enters the lobby with its session", async (test) => {
+  it("[ED13] [W1] the tutorial's page in a browser enters the lobby with its session, and a moderator's changes messages", async (test) => {
     const django = backends.find(({ name }) => name === "django");
     const address = django === undefined ? "" : await start(django);
     const [ada, bob] = [new Browser(address), new Browser(address)];
@@ -289,7 +344,24 @@ if (chromium !== undefined)
     });
     test.onTestFinished(() => void door.close());
     const shown = bob.open(test, "lobby");
-    await ControlledPage.open(test, chromium, `http://localhost:${await listen(door)}/`);
+    const opened = await ControlledPage.open(
+      test,
+      chromium,
+      `http://localhost:${await listen(door)}/`,
+    );
     await shown.untilPresent("ada", "bob");
+    await page.send(shown.subscription.subscription, "cheap watches");
+    await opened.sees("bob: cheap watches", "li");
+    await opened.fill("#message input", "hello");
+    await opened.press("Enter");
+    await opened.sees("ada: hello", "li");
+    await opened.evaluate(`window.prompt = () => "no watches"`);
+    await opened.click("Edit");
+    await opened.sees("bob: no watches (edited by ada)", "li");
+    await opened.click("Delete");
+    await shown.untilMessages("ada: hello");
+    await opened.fill("#message input", "open");
+    await opened.click("Send as a notice");
+    await shown.untilMessages("ada: hello", "notice: open");
     expect(shown.problems.all).toEqual([]);
   });

@@ -160,10 +160,10 @@ public final class Listen {
   }
 
   /** Something that is JSON already. */
-  private record Raw(String json) {}
+  record Raw(String json) {}
 
   /** JSON as it is, and other bytes as a list of numbers. */
-  private static String payload(byte[] bytes) {
+  static String payload(byte[] bytes) {
     for (byte one : bytes) {
       if (one == 0) return java.util.Arrays.toString(bytes);
     }
@@ -171,7 +171,7 @@ public final class Listen {
   }
 
   /** Tells the test what happened: details come as a name and a value each. */
-  private static synchronized void report(String event, Object... details) {
+  static synchronized void report(String event, Object... details) {
     StringBuilder line = new StringBuilder("{\"event\":" + quote(event));
     for (int index = 0; index < details.length; index += 2) {
       Object value = details[index + 1];
@@ -186,7 +186,7 @@ public final class Listen {
     System.out.flush();
   }
 
-  private static String quote(String text) {
+  static String quote(String text) {
     return "\"" + text.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
   }
 }

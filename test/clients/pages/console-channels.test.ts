@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import { buildConsole } from "../../../cli/build/build-console.ts";
 import { findChromium } from "../../support/sockets/browser.ts";
 import { ControlledPage } from "../../support/sockets/controlled-page.ts";
+import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
@@ -41,6 +42,7 @@ const namespaces = [
   { ...mirror, name: "seen", subscription_type: "map_receipts" },
   { ...kept, name: "cache", history_size: 1, force_recovery: true, force_recovery_mode: "cache" },
   { ...open, name: "off" },
+  { ...kept, name: "chat", allow_publish_for_client: true, allow_change: true },
   { ...map, name: "board", map: { mode: "persistent" } },
   { ...map, name: "pointers", map: { mode: "ephemeral", key_ttl: "1m" } },
   { ...kept, name: "mine", allow_user_limited_channels: true },
@@ -51,8 +53,14 @@ function looksAtChannels(browser: string): void {
 
   beforeAll(async () => {
     await buildConsole();
-    const channel = { without_namespace: kept, namespaces };
-    server = await TestServer.start({ config: { console: { enabled: true }, channel }, secrets });
+    const channel = {
+      without_namespace: kept,
+      namespaces: [...namespaces, ...shopConfig.channel.namespaces],
+    };
+    server = await TestServer.start({
+      config: { console: { enabled: true }, channel, pusher: shopConfig.pusher },
+      secrets: { ...secrets, ...shopSecrets },
+    });
   });
   afterAll(() => server.close());
 
@@ -82,6 +90,106 @@ function looksAtChannels(browser: string): void {
     await client.disconnected.next();
     await page.click("Stop");
     await page.until(isFact("Subscribers", "0"));
+  });
+
+  it("[ED6] [ED14] [N31] an operator edits, deletes and erases after a question, and a sentence says what goes wrong", async (test) => {
+    const ada = await present(test, server, "chat:1", "ada");
+    for (const text of ["typo", "rude", "secret", "last"])
+      await ada.client.publish("chat:1", { text });
+    const page = await loggedIn(test, browser, server, "#/channel?name=chat:1&hear=1");
+    await page.sees("Hearing the channel.");
+    const ask = async (kind: "Edit" | "Delete" | "Erase", offset: number) => {
+      const button = `document.querySelector('[aria-label="${kind} ${offset}"]')`;
+      await page.until(`${button} !== null`);
+      await page.evaluate(`${button}.click()`);
+      await page.sees(`${kind} publication ${offset}?`, "dialog h2");
+    };
+    const isClosed = "document.querySelector('dialog') === null";
+
+    // A question that is taken back changes nothing.
+    await ask("Delete", 1);
+    await page.click("Cancel");
+    await page.until(isClosed);
+    await ask("Edit", 1);
+    await page.fill("#change-payload", "no JSON");
+    await page.click("Save the edit");
+    await page.sees("The payload isn't valid JSON.", "dialog");
+    // The payload is published as it was typed (rule N12).
+    await page.fill("#change-payload", "[1.50]");
+    await page.click("Save the edit");
+    await page.sees("Publication 1 has version 2 now. The change is publication 5.");
+    await page.until(isClosed);
+    await page.sees("Edits 1", ".tail");
+    await page.sees("Edited", row(1));
+    await page.sees("[1.50]", row(1));
+    await page.sees("Edits 1", row(5));
+
+    // Somebody else edits it while the operator is still asked.
+    await ask("Edit", 1);
+    await change(server, "update_publication", { channel: "chat:1", offset: 1, data: "other" });
+    await page.click("Save the edit");
+    await page.sees(
+      "Somebody has changed publication 1 meanwhile: it has version 3 now, and you saw version 2.",
+      "dialog",
+    );
+    await page.sees('"other"', row(1));
+    await page.sees("An edit that 6 has replaced", row(5));
+    await page.click("Cancel");
+
+    await ask("Delete", 2);
+    await page.fill("#change-reason", "spam");
+    await page.press("Enter");
+    await page.sees("Deletes 2", ".tail");
+    await page.sees(": spam", row(2));
+    await ask("Erase", 3);
+    await page.click("Erase it");
+    await page.sees("Publication 3 is erased everywhere.");
+    await page.sees("Erases 3", ".tail");
+    await page.sees("Erased", row(3));
+    // Who wrote it isn't there any more, and neither can be changed again.
+    expect(await page.evaluate(`document.querySelectorAll('${row(3)}')[2].textContent`)).toBe("");
+    expect(await page.evaluate(buttonsOf(3))).toBe("");
+    expect(await page.evaluate(buttonsOf(2))).toBe("Erase");
+    const table = await page.evaluate("document.querySelector('main > section table').innerText");
+    for (const text of ["typo", "rude", "secret"]) expect(table).not.toContain(text);
+
+    await ask("Edit", 4);
+    await looksWell(page);
+    await server.backend.removeHistory("chat:1");
+    await page.click("Save the edit");
+    await page.sees("The history doesn't keep publication 4 any more. Nothing was changed.");
+    // A namespace without changes is asked for none (rule N28).
+    await server.backend.publish("room:fixed", { n: 1 });
+    await page.evaluate('location.hash = "#/channel?name=room:fixed"');
+    await page.sees("the namespace has no allow_change");
+    expect(await page.evaluate(buttonsOf(1))).toBe("");
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
+  });
+
+  it("[N32] an operator looks on as a client of the Pusher protocol, with every frame", async (test) => {
+    const page = await loggedIn(test, browser, server, "#/connect");
+    await page.sees("Dormouse's own", "option");
+    await page.evaluate(`{
+      const field = document.querySelector("#as-app");
+      field.value = "${shopApp.id}";
+      field.dispatchEvent(new Event("change", { bubbles: true }));
+    }`);
+    await page.sees("The user who has signed in, if any");
+    await page.click("Connect");
+    await page.sees(`Connected as a client of ${shopApp.id}.`);
+    await page.sees("pusher:connection_established", ".tail");
+    for (const channel of ["open", "private-room", "presence-room"]) {
+      await page.fill("#as-channel", channel);
+      await page.click("Subscribe");
+      await page.sees(`"pusher_internal:subscription_succeeded","channel":"${channel}"`, ".tail");
+    }
+    await server.backend.publish("shop:private-room", { sold: 1 });
+    await page.sees('{"event":"message","channel":"private-room"', ".tail");
+    expect(await server.backend.presence("shop:presence-room")).toEqual([]);
+    await looksWell(page);
+    await page.click("Disconnect");
+    await page.sees("Disconnected with code");
+    expect(page.problems.filter((problem) => !problem.includes("401"))).toEqual([]);
   });
 
   it("[N28] [Z21] a presence map shows who is there, with links to them, and can't be changed", async (test) => {
@@ -189,6 +297,36 @@ async function staysAwake(test: TestContext, server: TestServer): Promise<void> 
   await present(test, server, "room:awake", "awake");
   const timer = setInterval(() => void server.backend.presence("room:awake"), 2_000);
   test.onTestFinished(() => clearInterval(timer));
+}
+
+/** Changes a publication as a backend does. */
+async function change(server: TestServer, method: string, request: object): Promise<void> {
+  const headers = { "X-API-Key": testSecrets.API_KEY };
+  const init = { method: "POST", headers, body: JSON.stringify(request) };
+  expect((await fetch(`${server.address}/api/${method}`, init)).status).toBe(200);
+}
+
+/** The cells of a publication in the table. */
+function row(offset: number): string {
+  return `tr[data-offset="${offset}"] td`;
+}
+
+/** What an operator may do to a publication. */
+function buttonsOf(offset: number): string {
+  return `[...document.querySelectorAll('tr[data-offset="${offset}"] button')].map((one) => one.textContent).join()`;
+}
+
+/** Nothing of the page is hard to see, on a desk and on a phone, in light and in dark (rule N8). */
+async function looksWell(page: ControlledPage): Promise<void> {
+  for (const [scheme, width, height] of [
+    ["light", 1_200, 900],
+    ["dark", 1_200, 900],
+    ["light", 360, 740],
+  ] as const) {
+    await page.show(scheme, width, height);
+    expect(await page.accessibilityProblems()).toBe("");
+    expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe("false");
+  }
 }
 
 /** It walks through all views. */

@@ -66,6 +66,8 @@ async function exhaustDescriptors(before: number): Promise<void> {
     }
     await expect.poll(() => answersPublish(`other${channels}`), { timeout: 10_000 }).toBe(true);
   }
+  const open = readdirSync(`/proc/${before}/fd`).length;
+  throw new Error(`no burst has ended the runtime, which has ${open} descriptors open`);
 }
 
 async function answersPublish(other: string): Promise<boolean> {
@@ -100,6 +102,7 @@ describe("npm run serve, when workerd ends by itself,", () => {
     // The publisher has been answered for all of these but the last.
     await publications.count(6);
     await end(before);
+    // It fails when the runtime has ended, and only then.
     const acknowledged = await publishing;
     await expect.poll(runtimeProcess, { timeout: 20_000 }).not.toBe(before);
     await expect.poll(answers, { timeout: 20_000 }).toBe(true);

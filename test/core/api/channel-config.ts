@@ -26,6 +26,7 @@ export function caller(rights?: ApiKeyRights): ApiCaller {
           history_size: 10,
           history_ttl: "1m",
           allow_change: true,
+          erasable_by_user: true,
           cursors: { enabled: true, audience: "named" },
         },
         { name: "auction" },

@@ -11,9 +11,9 @@ const named = new Set(
 
 /** Tables of objects that hold nothing of a publication of a stream: put a new one here, or into the table of the page. Those of maps hold values of keys. */
 const withoutText = new Set(
-  `audience_judged audience_member blocked forgotten_user gateway holder invalidation listed map_checkpoint map_due map_state
+  `audience_judged audience_member author author_channel blocked erased_author forgotten_user gateway holder invalidation listed map_checkpoint map_due map_state
   map_window metric_day metric_marks metric_refusals metrics outbox overwritten placement procedure_timer procedure_version pusher_count pusher_member
-  session slot status stream sweep told track unwritten_holder untold_user user_channel user_got user_mark user_order`.split(
+  session slot status stream sweep told track unwritten_holder untold_author untold_user user_channel user_got user_mark user_order`.split(
     /\s+/,
   ),
 );

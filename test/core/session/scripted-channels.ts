@@ -123,6 +123,11 @@ export class ScriptedChannels implements Channels {
     return this.#first(channel, "publish").operation.request;
   }
 
+  /** The oldest edit on a channel that isn't answered. */
+  edited(channel: string): Operation<"update_publication">["request"] {
+    return this.#first(channel, "update_publication").operation.request;
+  }
+
   /** Answers the oldest publish to a channel. */
   answerPublish(channel: string, error?: ErrorCode): void {
     this.#take(channel, "publish").done(publishReply(error));

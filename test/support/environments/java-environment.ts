@@ -53,7 +53,7 @@ async function compile(folder: string): Promise<void> {
 const run = promisify(execFile);
 const sources = join(packageRoot, "test", "clients", "java");
 const projectFile = join(sources, "pom.xml");
-/** The official client of the server's own protocol, and those of Pusher. */
-const scenarios = ["Listen", "PusherListen"] as const;
+/** The official client of the server's own protocol, those of Pusher, and the official client of changes. */
+const scenarios = ["Listen", "PusherListen", "Changes"] as const;
 type Scenario = (typeof scenarios)[number];
 const scenarioFiles = scenarios.map((name) => join(sources, `${name}.java`));

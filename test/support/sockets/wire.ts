@@ -19,7 +19,12 @@ export interface Wire {
    *
    * @param at another address of the server
    */
-  open(server: TestServer, channel: string, options: Partial<Options>, at?: string): SdkClient;
+  open(
+    server: Pick<TestServer, "address">,
+    channel: string,
+    options: Partial<Options>,
+    at?: string,
+  ): SdkClient;
   /** Data as this build's `publish` takes them. */
   encode(data: TestData): TestData | Uint8Array;
   /** Data as this build gives them, parsed where they are bytes. */

@@ -1,4 +1,5 @@
 import type { BankCounts } from "./bank/banks.ts";
+import type { ChangeCounts } from "./changes/changes.ts";
 import type { GrowthCounts } from "./growth/growth.ts";
 
 /** The kinds of violations of a history. test/verification/README.md describes them. */
@@ -112,6 +113,8 @@ interface CheckCounts {
   readonly growth: GrowthCounts;
   /** What happened to banks. */
   readonly banks: BankCounts;
+  /** What happened to publications that are changed. */
+  readonly changes: ChangeCounts;
   /** Orders for users that the backend was told have been carried out. */
   readonly orders: number;
   /** Answers to marks of users, to questions for what is unread and to those for what has arrived that were compared. */

@@ -1,6 +1,7 @@
 import { Records } from "../../support/records.ts";
 import { Approvals } from "./approvals.ts";
 import { Banks } from "./bank/banks.ts";
+import { Changes } from "./changes/changes.ts";
 import { ChannelRecord } from "./channel-record.ts";
 import { checkOverdue } from "./overdue.ts";
 import { checkAbsence, checkChannel, checkEnd, checkUnplaced } from "./final-checks.ts";
@@ -40,6 +41,7 @@ export class Checker {
   readonly #maps = new Maps(this.#violations);
   readonly #growth = new Growth(this.#violations);
   readonly #banks = new Banks(this.#violations);
+  readonly #changes = new Changes(this.#violations);
   readonly #channels = new Records((name) => new ChannelRecord(name));
   /** Processes with an event about a subscription. Replies to their publishes carry no position. */
   readonly #clients = new Set<string>();
@@ -106,6 +108,7 @@ export class Checker {
         mapChanges: maps.changes,
         growth: this.#growth.counts,
         banks: this.#banks.counts,
+        changes: this.#changes.counts,
         channels: this.#channels.size,
         ...this.#cursors.counts,
         orders: this.#userOrders.acknowledged,
@@ -241,6 +244,13 @@ export class Checker {
       case "promise":
       case "statement":
         this.#banks.take(event);
+        break;
+      case "change":
+      case "change-follow":
+      case "change-show":
+      case "change-leave":
+      case "change-read":
+        this.#changes.take(event);
         break;
       case "call":
         this.#approvals.call(event);

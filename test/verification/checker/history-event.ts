@@ -1,5 +1,6 @@
 import type { CursorEvent } from "./cursors/cursor-event.ts";
 import type { GrowthEvent } from "./growth/growth-event.ts";
+import type { ChangeEvent } from "./changes/change-event.ts";
 import type { BankEvent } from "./bank/bank-event.ts";
 import type { MapEvent } from "./maps/map-event.ts";
 
@@ -32,6 +33,7 @@ export type HistoryEvent =
   | BankEvent
   | CursorEvent
   | GrowthEvent
+  | ChangeEvent
   | Settled
   | Presence
   | FaultBegun

@@ -16,6 +16,7 @@ import { uuidOfClient } from "../../../src/contract/object-names.ts";
 import { isPushers, isReported } from "./scenario.ts";
 import { eventLimits } from "../../../src/features/events/limits.ts";
 import { BankLoad } from "./bank/bank-load.ts";
+import { ChangeLoad } from "./changes/change-load.ts";
 import { CursorLoad } from "./cursor-load.ts";
 import { notifyAfterMs, unreadMax } from "./cursor-scenario.ts";
 import { GrowthLoad } from "./growth/growth-load.ts";
@@ -93,7 +94,14 @@ export class Proof {
     const maps = new MapLoad(backend, scenario.maps, new Random(seed + 9), this.#recorder);
     const texts = new GrowthLoad(backend, scenario.growing, new Random(seed + 11), this.#recorder);
     const banks = new BankLoad(backend, scenario.banks, new Random(seed + 12), this.#recorder);
-    await Promise.all([maps.prepare(), texts.prepare(), banks.prepare()]);
+    const changes = new ChangeLoad(
+      backend,
+      scenario.changed,
+      new Random(seed + 13),
+      this.#recorder,
+    );
+    const prepared = [maps, texts, banks, changes];
+    await Promise.all(prepared.map((each) => each.prepare()));
     const clients = await Clients.start({
       historyFile: this.#files.clients,
       address: subscribers.address,
@@ -111,7 +119,7 @@ export class Proof {
     const cursors = new CursorLoad(backend, scenario.cursors, asked, this.#recorder);
     const { server, events } = this.#target;
     const last = server && new LastMarks(server, backend, scenario.cursors, this.#recorder);
-    const loads = { load, orders, maps, cursors, texts, banks };
+    const loads = { load, orders, maps, cursors, texts, banks, changes };
     try {
       await cursors.prepare();
       for (const each of Object.values(loads)) each.start();
@@ -119,7 +127,7 @@ export class Proof {
       this.#print("faults are over; waiting until all has settled");
       this.#target.hooks?.settle();
       await orders.stop();
-      await Promise.all([load, maps, cursors, texts, banks].map((each) => each.stop()));
+      await Promise.all([load, maps, cursors, texts, banks, changes].map((each) => each.stop()));
       await clients.settle();
       await pause(this.#settleMs / 2);
       await last?.mark();
@@ -127,6 +135,7 @@ export class Proof {
       await maps.read();
       await texts.read();
       await banks.read();
+      await changes.read();
       this.#record({ f: "settled", type: "info" });
       await cursors.read();
       await last?.list();
@@ -186,6 +195,7 @@ export class Proof {
       channels: [
         ...[...scenario.channels, ...scenario.maps].map(({ name }) => name),
         ...scenario.growing,
+        ...scenario.changed,
         ...scenario.cursors.map(({ receipts }) => receipts),
       ],
       gateways,
@@ -267,6 +277,7 @@ interface Loads {
   readonly cursors: CursorLoad;
   readonly texts: GrowthLoad;
   readonly banks: BankLoad;
+  readonly changes: ChangeLoad;
 }
 
 /** An event of any kind without its process and time. */

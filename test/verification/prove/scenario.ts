@@ -64,6 +64,8 @@ export interface Scenario {
   readonly maps: readonly ProvedMap[];
   /** Maps with texts that grow, by name; none for a deployed server. */
   readonly growing: readonly string[];
+  /** Channels whose publications are edited, deleted and erased, by name; none for a deployed server. */
+  readonly changed: readonly string[];
   /** None for a deployed server. */
   readonly users: readonly ProvedUser[];
   /** The channels that keep what their users have got and read; none for a deployed server. */
@@ -81,13 +83,14 @@ export function localScenario(random: Random): Scenario {
     ...askedSubscribers(),
     ...mapSubscribers(),
     ...textSubscribers(),
+    ...changedSubscribers(),
     ...readingSubscribers(),
     ...bankCustomers(),
     ...pusherSubscribers(),
   ];
   const all = [...subscribers, ...others];
-  const banks = provedBanks;
-  return { channels, maps, growing, users, cursors: provedCursors, banks, subscribers: all };
+  const [banks, cursors] = [provedBanks, provedCursors];
+  return { channels, maps, growing, changed, users, cursors, banks, subscribers: all };
 }
 
 /**
@@ -151,6 +154,7 @@ function scenario(channels: readonly ProvedChannel[], random: Random): Scenario 
     channels,
     maps: [],
     growing: [],
+    changed: [],
     users: [],
     cursors: [],
     banks: [],
@@ -269,6 +273,19 @@ function textSubscribers(): readonly SubscriberPlan[] {
   );
 }
 
+const changed = ["edit:a", "edit:b"];
+
+/** Half of the clients are sent deltas. Half of them have a gateway, and both channels. */
+function changedSubscribers(): readonly SubscriberPlan[] {
+  return ["1", "2", "3", "4", "5", "6", "7", "8"].map((number, index): SubscriberPlan => ({
+    process: `changed-${number}`,
+    kind: "changed",
+    endpoint: index % 2 === 0 ? "gateway" : "channel",
+    channels: index % 2 === 0 ? changed : [changed[index % 4 === 1 ? 0 : 1] ?? ""],
+    deltas: index > 3,
+  }));
+}
+
 function ownSubscribers(channels: readonly ProvedChannel[]): readonly SubscriberPlan[] {
   return channels.flatMap(({ name, own }) =>
     Array.from({ length: own }, (_, index): SubscriberPlan => ({
@@ -385,6 +402,11 @@ const namespaces = [
   namespace("wide", { history_size: 100 }),
   ...Object.entries(cursorNamespaces).map(([name, options]) => namespace(name, options)),
   ...Object.entries(receiptsTtl).map(([name, keyTtl]) => receiptsNamespace(name, keyTtl)),
+  namespace("edit", {
+    history_size: 1_000,
+    allow_change: true,
+    allowed_delta_types: ["fossil"],
+  }),
   namespace("asked", { history_size: 10_000, ...asked }),
   { ...open, ...asked, name: "dull" },
   mapNamespace("map", {

@@ -39,6 +39,10 @@ interface OnChannel {
   readonly channel: string;
 }
 
+interface OnIndex extends OnChannel {
+  readonly index: number;
+}
+
 interface OnKey extends OnChannel {
   readonly key: string;
 }
@@ -88,8 +92,7 @@ const actions = {
   ) => void backend.publish(channel, keyed, padding),
   "publish version": ({ backend }, action: OnChannel & { readonly version: number }) =>
     backend.publishVersion(action.channel, action.version),
-  "reuse key": ({ backend }, action: OnChannel & { readonly index: number }) =>
-    backend.reuseKey(action.channel, action.index),
+  "reuse key": ({ backend }, action: OnIndex) => backend.reuseKey(action.channel, action.index),
   read: (
     { backend },
     {
@@ -168,6 +171,16 @@ const actions = {
   "read bank": ({ teller }, { channel }: OnChannel) => teller.read(channel),
   "fail bank": ({ teller }, { channel, account }: OnChannel & { readonly account: string }) =>
     teller.fail(channel, account),
+
+  // Publications that are changed, by their number among those that can be.
+  say: ({ changing }, { channel, user }: OnChannel & { readonly user: string }) =>
+    changing.publish(channel, user),
+  edit: ({ changing }, { channel, index }: OnIndex) => changing.edit(channel, index),
+  delete: ({ changing }, { channel, index }: OnIndex) => changing.remove(channel, index),
+  erase: ({ changing }, { channel, index }: OnIndex) => changing.erase(channel, index),
+  "erase user": ({ changing }, { channel, user }: OnChannel & { readonly user: string }) =>
+    changing.eraseUser(channel, user),
+  "read said": ({ changing }, { channel }: OnChannel) => changing.read(channel),
 
   // Shared polls, and their backend.
   "set value": ({ polls }, { channel, key }: OnKey) => polls.set(channel, key),

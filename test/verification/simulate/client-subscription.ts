@@ -40,6 +40,8 @@ export interface Subscriber {
   readonly send: (command: object, answered: (frame: ReceivedFrame) => void) => void;
   /** Does work after the client's backoff. */
   readonly askLater: (work: () => void) => void;
+  /** The event in which the frame was sent that is being taken, see `Timeline.moment`. */
+  readonly frameMoment: () => number;
 }
 
 /**

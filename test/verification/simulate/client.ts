@@ -48,6 +48,8 @@ export class WorldClient {
   readonly name: string;
   readonly #context: WorldContext;
   readonly #traits: ClientTraits;
+  /** The event in which the frame was sent that is being taken. */
+  #frameMoment = 0;
   readonly #subscriptions = new Map<string, ClientSubscription>();
   readonly #waiting = new Map<number, SentCommand["answered"]>();
   readonly #publishes: ClientPublishes;
@@ -128,6 +130,7 @@ export class WorldClient {
       context: this.#context,
       send: (command, answered) => this.#send(command, answered),
       askLater: (work) => this.#context.timeline.after(this.#traits.backoffMs(), work),
+      frameMoment: () => this.#frameMoment,
     });
     this.#subscriptions.set(channel, subscription);
     return subscription;
@@ -338,6 +341,7 @@ export class WorldClient {
   #takeFrame(connection: Connection, line: string, moment: number): void {
     if (connection !== this.#connection || this.pings.takeAnswer(line)) return;
     const frame: ReceivedFrame = JSON.parse(line);
+    this.#frameMoment = moment;
     if (frame.id !== undefined) {
       const answered = this.#waiting.get(frame.id);
       this.#waiting.delete(frame.id);

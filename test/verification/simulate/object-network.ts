@@ -143,6 +143,18 @@ const targets: Targets = {
     on("register", context.home(to), (home, request, answer) =>
       home.call((host, done) => homeCalls.forgetUser.answer(host, request, done), answer),
     ),
+  keepAuthors: (context, to) =>
+    on("register", context.home(to), (home, request, answer) =>
+      home.call((host, done) => homeCalls.keepAuthors.answer(host, request, done), answer),
+    ),
+  forgetAuthor: (context, to) =>
+    on("register", context.home(to), (home, request, answer) =>
+      home.call((host, done) => homeCalls.forgetAuthor.answer(host, request, done), answer),
+    ),
+  execute: (context, to) =>
+    on("carry out", context.channel(to), (channel, [commands], answer) =>
+      channel.call((host, done) => host.execute(commands, undefined, done), answer),
+    ),
   forgetUserHere: (context, to) =>
     on("carry out", context.channel(to), (channel, request, answer) =>
       channel.call((host, done) => channelCalls.forgetUserHere.answer(host, request, done), answer),

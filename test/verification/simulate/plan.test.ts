@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { actionKinds } from "./actions.ts";
 import { isBank } from "./bank/bank-kinds.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { type Plan, planOf } from "./plan.ts";
@@ -19,7 +20,8 @@ describe("the plans of seeds", () => {
     ["marks and homes", 105, (plan) => plan.channels.some(hasCursors) && plan.hasHomes === true],
     ["clients of the Pusher protocol", 220, (plan) => plan.pusherClients !== undefined],
     ["banks", 240, ({ channels }) => channels.some(isBank)],
-    ["audiences", 105, ({ channels }) => channels.some(hasAudience)],
+    ["changes", 178, ({ channels }) => channels.some(isChanging)],
+    ["audiences", 95, ({ channels }) => channels.some(hasAudience)],
     [
       "values that grow",
       220,

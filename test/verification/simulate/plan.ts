@@ -16,6 +16,8 @@ import { audienceKinds, cursorKinds, receiptKinds, receiptsOf } from "./cursor-k
 import { cursorClients, withCursorActions } from "./cursor-plan.ts";
 import { bankKinds } from "./bank/bank-kinds.ts";
 import { withBankActions } from "./bank/bank-plan.ts";
+import { changeKinds, isChanging } from "./changes/change-kinds.ts";
+import { withChangeActions } from "./changes/change-plan.ts";
 import { growthKinds } from "./growth-kinds.ts";
 import { withGrowthActions } from "./growth-plan.ts";
 import { withReceiptActions } from "./receipt-plan.ts";
@@ -84,6 +86,7 @@ function planWithAlarms(seed: number): Plan {
   const presence = namedRandom(seed, "presence maps");
   const cursors = namedRandom(seed, "cursors");
   const growth = namedRandom(seed, "growth");
+  const changes = namedRandom(seed, "changes");
   const waves = namedRandom(seed, "waves");
   if (presence.chance(0.1)) return presencePlan(seed, presence);
   if (polls.chance(0.1)) return pollPlan(seed, polls);
@@ -95,15 +98,17 @@ function planWithAlarms(seed: number): Plan {
     ? cursorPlan(seed, cursors)
     : growth.chance(0.1)
       ? growthPlan(seed, growth)
-      : maps.chance(0.35)
-        ? mapPlan(seed, maps)
-        : framedPlan(seed);
+      : changes.chance(0.1)
+        ? changePlan(seed, changes)
+        : maps.chance(0.35)
+          ? mapPlan(seed, maps)
+          : framedPlan(seed);
   const plan = waves.chance(0.2) ? pinged(withWaves(calm, waves)) : calm;
   if (!random.chance(0.5)) return plan;
   const withOrders = withUsers(plan, random);
-  // An order subscribes to the changes of a map alone, without its state.
+  // An order subscribes to the changes of a map alone, without its state, and those who are changed know what they asked for.
   const steps = withOrders.steps.filter(
-    (step) => step.do !== "subscribe user" || !isMap(step.channel),
+    (step) => step.do !== "subscribe user" || !(isMap(step.channel) || isChanging(step.channel)),
   );
   return { ...withOrders, steps };
 }
@@ -184,6 +189,14 @@ function growthPlan(seed: number, random: Random): Plan {
   const gateways = Array.from({ length: plan.gateways }, (_, index) => `g/${index + 1}`);
   const steps = withGrowthActions(random, plan.steps, [...plan.channels, ...gateways]);
   return withOtherSteps(plan, steps);
+}
+
+/** A plan whose publications are edited, deleted and erased. An erasure writes tables anew, so that each statement counts. */
+function changePlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, changeKinds);
+  const gateways = Array.from({ length: plan.gateways }, (_, index) => `g/${index + 1}`);
+  const steps = withChangeActions(random, plan.steps, [...plan.channels, ...gateways]);
+  return { ...withOtherSteps(plan, steps), freshDatabases: true };
 }
 
 /** A plan whose channels are banks. */

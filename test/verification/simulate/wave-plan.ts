@@ -1,4 +1,5 @@
 import type { Random } from "../../support/random.ts";
+import { isChanging } from "./changes/change-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
 import { mapModeOf } from "./map-kinds.ts";
 import type { Action, Step } from "./actions.ts";
@@ -59,6 +60,7 @@ function waveSteps({ channels }: Plan, random: Random): readonly Step[] {
 function publishOf(channel: string): Action {
   if (growthKindOf(channel) !== undefined)
     return { do: "append", channel, key: "k1", pieces: 1, blocks: 1 };
+  if (isChanging(channel)) return { do: "say", channel, user: "" };
   return mapModeOf(channel) === undefined
     ? { do: "publish", channel, keyed: false }
     : { do: "set", channel, key: "wave", keyed: false };

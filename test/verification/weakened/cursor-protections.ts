@@ -107,7 +107,7 @@ export const cursorProtections: readonly Protection[] = [
       "a channel that tells a home only later what it kept of a user who was forgotten deletes that",
     rule: "CU32",
     noticedBy: ["simulate"],
-    file: "src/features/cursors/forgetting/user-teller.ts",
+    file: "src/features/cursors/forgetting/home-teller.ts",
     code: "else if (forgotten.has(user)) this.#kept.forget(user);",
     weakened: "else if (forgotten.has(user)) this.#kept.untold.remove(user);",
   },

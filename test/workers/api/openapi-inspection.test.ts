@@ -143,7 +143,12 @@ function rareWhy(): string {
       hasHistory: true,
       gateways: [progress],
       top: { offset: 1, epoch: "e" },
-      publication: { publishedAtMs: 1, by: {}, isAppended: true },
+      publication: {
+        publishedAtMs: 1,
+        by: {},
+        isAppended: true,
+        change: { kind: "edited", offset: 2 },
+      },
     },
   } as const;
   const others = new Map([

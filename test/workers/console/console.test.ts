@@ -7,13 +7,36 @@ import { configure } from "../support/configure.ts";
 import { newChannel } from "../support/new-channel.ts";
 import { testConfig } from "../support/test-config.ts";
 import { TestSocket } from "../support/test-socket.ts";
+import {
+  app,
+  get as askSigned,
+  request as sendSigned,
+  secret,
+  subscribe,
+} from "../pusher/app-client.ts";
 import { logInWith, own, post } from "./console-post.ts";
 
 const password = "the-password-of-the-console-tests";
 Object.assign(env, { CONSOLE_PASSWORD: password });
-configure({ ...testConfig, console: { enabled: true } });
+const { namespaces } = testConfig.channel;
+const shop = { name: "shop", presence: true, history_size: 10, history_ttl: "5m" };
+configure({
+  ...testConfig,
+  console: { enabled: true },
+  channel: { ...testConfig.channel, namespaces: [...namespaces, shop] },
+  pusher: { apps: [{ ...app, enable_client_messages: true, enable_subscription_count: true }] },
+});
+Object.assign(env, { [app.secret]: secret });
 
 const logIn = () => logInWith(password);
+
+/** The socket of an operator who looks on. */
+async function lookOn(query: string, login?: object): Promise<TestSocket> {
+  const headers = { ...own, ...(login ?? (await logIn())), Upgrade: "websocket" };
+  return TestSocket.on(
+    await exports.default.fetch(address(`/console/connect?${query}`), { headers }),
+  );
+}
 
 async function statusOf(response: Promise<Response>): Promise<number> {
   const { status, body } = await response;
@@ -56,7 +79,7 @@ describe("the console", () => {
   it("[N2] answers nothing without a login", async () => {
     const wrong = [{}, { Cookie: "dormouse-console=" }, { Cookie: "dormouse-console=a.b.c" }];
     for (const headers of wrong)
-      for (const method of ["settings", "metrics", "publish", "info", "nothing"]) {
+      for (const method of ["settings", "metrics", "publish", "info", "erase", "nothing"]) {
         const response = post(`/console/api/${method}`, { channel: "room:x", data: 1 }, headers);
         expect(await statusOf(response)).toBe(401);
       }
@@ -124,7 +147,7 @@ describe("the console", () => {
       report_ms: 10_000,
       private_prefix: "$",
     });
-    expect(text).not.toContain(password);
+    for (const one of [password, secret, app.secret]) expect(text).not.toContain(one);
     const metrics = await post("/console/api/metrics", {}, await logIn());
     expect(await metrics.json()).toMatchObject({ counters: {}, gauges: {}, hour: {} });
   });
@@ -143,6 +166,88 @@ describe("the console", () => {
     }
     expect((await call("presence", { channel })).body).toContain('"presence":{}');
     socket.close();
+  });
+
+  it.each(["awake", "evicted"])(
+    "[N32] [N26] looks on as a client of the Pusher protocol, without a trace, %s",
+    async (state) => {
+      const settle = async (name: string) => {
+        if (state === "awake") return;
+        await hibernate(env.GATEWAYS.getByName("pusher~any/0"));
+        await hibernate(env.CHANNELS.getByName(`shop:${name}`));
+      };
+      const members = `presence-${state}`;
+      const ada = await subscribe(members, "ada");
+      const onlooker = await lookOn("app=shop");
+      expect(await onlooker.frame()).toContain("pusher:connection_established");
+      const enter = async (channel: string) => {
+        onlooker.send({ event: "pusher:subscribe", data: { channel } });
+        return onlooker.frame();
+      };
+      const listed = await enter(members);
+      expect(listed).toContain("subscription_succeeded");
+      expect(JSON.parse(JSON.parse(listed).data)).toEqual({
+        presence: { count: 1, ids: ["ada"], hash: { ada: null } },
+      });
+      // No signature is asked of an operator, and none is made: the page has no secret.
+      expect(await enter(`private-${state}`)).toContain("subscription_succeeded");
+      expect(await enter("#server-to-user-carl")).toContain("subscription_error");
+      await settle(members);
+      const bob = await subscribe(members, "bob");
+      expect(JSON.parse(JSON.parse(bob.succeeded).data)).toMatchObject({
+        presence: { count: 2, ids: ["ada", "bob"] },
+      });
+      expect(await onlooker.frame()).toContain("member_added");
+      expect(
+        await askSigned(`/channels/${members}`, { info: "user_count,subscription_count" }),
+      ).toEqual({
+        occupied: true,
+        user_count: 2,
+        subscription_count: 2,
+      });
+      expect(await askSigned(`/channels/private-${state}`)).toMatchObject({ occupied: false });
+      const event = { name: "sold", data: "a lamp", channels: [members, `private-${state}`] };
+      expect((await sendSigned(JSON.stringify(event))).status).toBe(200);
+      for (const channel of event.channels)
+        expect(JSON.parse(await onlooker.frame())).toMatchObject({ event: "sold", channel });
+      // It sends nothing to others.
+      onlooker.send({ event: "client-typing", channel: members, data: {} });
+      expect(await onlooker.frame()).toContain("pusher:error");
+      bob.socket.close();
+      expect(await onlooker.frame()).toContain("member_removed");
+      onlooker.close();
+      ada.socket.send({ event: "pusher:ping", data: {} });
+      const heard: string[] = [];
+      while (heard.at(-1) !== "pusher:pong") heard.push(JSON.parse(await ada.socket.frame()).event);
+      expect(heard).toEqual([
+        "pusher_internal:member_added",
+        "sold",
+        "pusher_internal:member_removed",
+        "pusher:pong",
+      ]);
+    },
+  );
+
+  it("[N32] looks on as a user whom an application knows, and as no other application's client", async () => {
+    const carl = await lookOn("app=shop&user=carl");
+    expect(await carl.frame()).toContain("pusher:connection_established");
+    const data = { channel: "#server-to-user-carl" };
+    carl.send({ event: "pusher:subscribe", data });
+    expect(await carl.frame()).toContain("subscription_succeeded");
+    const event = { name: "hi", data: "carl", channel: data.channel };
+    expect((await sendSigned(JSON.stringify(event))).status).toBe(200);
+    expect(await carl.frame()).toContain('"hi"');
+    await expect(lookOn("app=other&user=carl")).rejects.toThrow("400");
+    await expect(lookOn("app=shop", {})).rejects.toThrow("401");
+    // It ends with its login, as every onlooker (rule N27).
+    const login = await logIn();
+    const ended = await lookOn("app=shop", login);
+    await ended.frame();
+    expect(await statusOf(post("/console/logout", {}, login))).toBe(204);
+    expect(await ended.closed).toMatchObject({ code: 4_009 });
+    carl.send({ event: "pusher:ping", data: {} });
+    expect(await carl.frame()).toContain("pusher:pong");
+    carl.close();
   });
 
   it("[N6] hears nothing without a login, nor of a channel that can't exist", async () => {

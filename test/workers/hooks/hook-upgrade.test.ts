@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { hookLimits } from "../../../src/features/hooks/limits.ts";
 import { limits } from "../../../src/limits.ts";
 import { createApp } from "../../../workers/http/app.ts";
-import { Door } from "../../../workers/http/door.ts";
 import { AddressRate } from "../../../workers/http/client-address.ts";
 import { regionEndpoint } from "../../../workers/http/endpoints.ts";
 import { configure as configureWorker } from "../../../workers/http/middleware.ts";
@@ -337,7 +336,7 @@ describe("a client that no backend is asked about at the upgrade", () => {
 });
 
 it("[Q1] [B25] [Q10] a client that opens connections too fast isn't asked about", async () => {
-  const never = { door: new Door(), withoutToken: new AddressRate({ burst: 0, perSecond: 0 }) };
+  const never = new AddressRate({ burst: 0, perSecond: 0 });
   const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
   app.use(configureWorker);
   app.all("/connection/websocket", webSocketHandler(regionEndpoint(), "bidirectional", never));
@@ -426,23 +425,4 @@ describe("a stream whose client a backend is asked about at the upgrade", () => 
     expect(response.status).toBe(200);
     expect(response.headers.get("Cache-Control")).toBe("private, no-store");
   });
-});
-
-it("[F14] a client that comes while too many are inside is told to come later, and isn't asked about", async () => {
-  const door = new Door();
-  for (let count = 0; count < limits.upgradesAtOnce; count++) await door.enter();
-  const bounds = { door, withoutToken: new AddressRate({ burst: 1, perSecond: 1 }) };
-  const app = new HonoBase<AppEnv>({ router: new TrieRouter() });
-  app.use(configureWorker);
-  app.all("/connection/websocket", webSocketHandler(regionEndpoint(), "bidirectional", bounds));
-  const headers = { Upgrade: "websocket", ...giving({ user: "ada" }) };
-  const waitMs = limits.arrivalWaitMs;
-  const restore = () => Object.assign(limits, { arrivalWaitMs: waitMs });
-  Object.assign(limits, { arrivalWaitMs: 1 });
-  const response = await Promise.resolve(
-    app.fetch(new Request(address("/connection/websocket"), { headers }), env),
-  ).finally(restore);
-  expect(response.status).toBe(503);
-  expect(Number(response.headers.get("Retry-After"))).toBeGreaterThanOrEqual(2);
-  expect(await takeAsked()).toStrictEqual([]);
 });

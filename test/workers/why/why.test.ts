@@ -30,8 +30,13 @@ const team = {
   history_ttl: "5m",
   force_recovery: true,
 };
+/** One whose publications can be changed. */
+const edited = { ...team, name: "edited", history_size: 10, allow_change: true };
 const { namespaces } = openConfig.channel;
-configure({ ...openConfig, channel: { ...openConfig.channel, namespaces: [...namespaces, team] } });
+configure({
+  ...openConfig,
+  channel: { ...openConfig.channel, namespaces: [...namespaces, team, edited] },
+});
 
 afterEach(() => {
   watchedRelay.deliveryFault = undefined;
@@ -156,6 +161,65 @@ describe.each(variants)("why, on $name", (variant) => {
     expect(later.connections).toMatchObject([{ outcome: isEvicted ? "unknown" : "sent" }]);
     const since = later.objects.find((one) => one.object === node)?.memory?.since_ms ?? 0;
     expect(since > published).toBe(isEvicted);
+  });
+
+  it("[Y11][ED2] tells what has become of a publication since, and the way of the change", async () => {
+    const channel = newChannel("edited");
+    const [ada, bob] = [newUser(), newUser()];
+    const socket = await variant.subscribe(channel, ada);
+    const red = { key: "color", cmp: "eq", val: "red" };
+    const filtered = await variant.connect(channel, bob);
+    await filtered.ask({ id: 2, subscribe: { channel, tf: red } });
+    const tags = { color: "red" };
+    for (const data of ["first", "second", "third", "fourth"])
+      await publish(channel, data, { tags });
+    await socket.unread();
+    await filtered.unread();
+    await call("update_publication", { channel, offset: 1, data: "new", tags: { color: "blue" } });
+    await call("delete_publication", { channel, offset: 2 });
+    await call("erase", { channel, offset: 3 });
+    await socket.unread();
+    const sent = "The publication was sent to the only known connection of the user.";
+    for (const [index, kind] of (["edited", "deleted", "erased"] as const).entries()) {
+      const [offset, by] = [index + 1, index + 5];
+      const told = await why({ channel, offset, user: ada });
+      expect(told.publication).toMatchObject({ state: "remembered", change: { kind, offset: by } });
+      expect(told.summary).toBe(`${sent} It was ${kind} since, by publication ${by}.`);
+      const change = await why({ channel, offset: by, user: ada });
+      expect(change.summary).toBe(sent);
+      // The change is judged by its own tags: an erasure has none, and passes each filter.
+      const { connections } = await why({ channel, offset: by, client: filtered.client });
+      expect(connections[0]?.outcome).toBe(kind === "edited" ? "filtered" : "sent");
+      // Who got the publication then was sent it, whatever its tags are now.
+      const [before] = (await why({ channel, offset, client: filtered.client })).connections;
+      expect(before?.outcome).toBe("sent");
+      expect(before?.summary.includes("the tags aren't known any more")).toBe(kind !== "deleted");
+    }
+    const { publication } = await why({ channel, offset: 4, user: ada });
+    expect(publication).not.toHaveProperty("change");
+    await variant.betweenSteps(channel);
+    const later = await why({ channel, offset: 2, user: ada });
+    expect(later.publication).toMatchObject({ change: { kind: "deleted", offset: 6 } });
+  });
+
+  it("[Y11][ED14] doesn't tell who published what is erased", async () => {
+    const channel = newChannel("edited");
+    const ada = newUser();
+    const socket = await variant.subscribe(channel, ada);
+    for (let offset = 1; offset <= 2; offset++) {
+      socket.send({ id: 3, publish: { channel, data: "secret" } });
+      await socket.line();
+      await socket.line();
+    }
+    await publish(channel, "other");
+    await call("erase", { channel, offset: 1 });
+    const publisherOf = async (offset: number) =>
+      JSON.stringify((await why({ channel, offset, client: "none" })).publication);
+    expect(await publisherOf(1)).toContain('"by":{}');
+    expect(await publisherOf(2)).toContain(ada);
+    await call("erase", { channel, user: ada });
+    expect(await publisherOf(2)).not.toContain(ada);
+    expect(await publisherOf(3)).toContain("API_KEY");
   });
 
   it("[Y3] costs no row, and doesn't make a channel that nobody has used", async () => {

@@ -13,6 +13,7 @@ import {
   encodeConsoleMetrics,
   shownCollectedRefusal,
 } from "../../../src/features/console/metrics-answer.ts";
+import { appOf, type PusherApp } from "../../../src/features/pusher/config.ts";
 import { shownSettings } from "../../../src/features/console/settings.ts";
 import { version } from "../../../src/version.ts";
 import { userKey } from "../../../src/contract/identity-key.ts";
@@ -25,6 +26,7 @@ import { consoleAccess } from "./console-access.ts";
 import { loginOf } from "./console-login.ts";
 import { regionEndpoint } from "../../http/endpoints.ts";
 import { collected, collectedRefusals } from "../metrics/metrics.ts";
+import { placeOnlooker } from "../pusher/socket.ts";
 import type { AppEnv } from "../../http/app-env.ts";
 import { packageFile } from "../../http/middleware.ts";
 import { embeddedHere, mountedAt } from "../../platform/embedded.ts";
@@ -80,7 +82,6 @@ export async function consoleSettings(context: Context<AppEnv>): Promise<Respons
   return respondPoll(JSON.stringify(body), "no-store");
 }
 
-/**
 /** `GET /console/live?channel=…`: an onlooker without a user, whom the server subscribes to the channel (rule N6). */
 export function consoleLive(): Handler<AppEnv> {
   return onlooker(async ({ req, var: { configured } }) => {
@@ -91,17 +92,25 @@ export function consoleLive(): Handler<AppEnv> {
   });
 }
 
-/** `GET /console/connect?user=…`: an onlooker in the name of a user, as with a token that says nothing else (rule N19). */
+/**
+ * `GET /console/connect?user=…`: an onlooker in the name of a user, as with a token that says nothing else (rule N19). With
+ * `app=…` it speaks the Pusher protocol, as a client of the application that has signed the user in, or nobody (rule N32).
+ */
 export function consoleConnect(): Handler<AppEnv> {
   return onlooker(async (context) => {
     const user = context.req.query("user") ?? "";
+    const id = context.req.query("app");
+    const app = appOf(context.var.configured.config, id);
+    if (id !== undefined && app === undefined)
+      return respondMalformed("pusher.apps doesn't have the application");
+    const isNobody = user === "" && app !== undefined;
     const refused = user === "" ? { detail: "user is required" } : refusedUser(user);
-    if (refused !== undefined) return respondMalformed(refused.detail);
-    const isBlocked = await isUserBlocked(context, user);
+    if (refused !== undefined && !isNobody) return respondMalformed(refused.detail);
+    const isBlocked = isNobody ? false : await isUserBlocked(context, user);
     if (isBlocked === undefined) return respondBusy(busyRetrySeconds());
     if (isBlocked) return respondRefused(context, "json", blocked);
-    console.info(JSON.stringify({ console: "looks on as", user }));
-    return { user };
+    console.info(JSON.stringify({ console: "looks on as", user, app: app?.id }));
+    return app === undefined ? { user } : { user, app };
   });
 }
 
@@ -119,9 +128,7 @@ async function isUserBlocked(
 
 /** Opens the socket of an onlooker, which ends with the operator's login. */
 function onlooker(
-  claimsOf: (
-    context: Context<AppEnv>,
-  ) => Promise<Pick<ConnectionClaims, "user" | "subscriptions"> | Response>,
+  claimsOf: (context: Context<AppEnv>) => Promise<OnlookersClaims | Response>,
 ): Handler<AppEnv> {
   const endpoint = regionEndpoint();
   return async (context) => {
@@ -130,11 +137,19 @@ function onlooker(
     const destination = endpoint(context);
     if (destination.outcome === "refused") return destination.response;
     const { endsAtSeconds: expireAtSeconds, id: uid } = (await loginOf(context)) ?? noLogin;
-    const claims = { ...given, expireAtSeconds, uid };
+    const { app, ...named } = given;
+    const claims = { ...named, expireAtSeconds, uid };
+    if (app !== undefined) return placeOnlooker(context, app, claims);
     const handover = { v: 1, keepalive: "server", onlooker: claims } as const;
     return placeSocket(destination.pool, handoverRequest(context.req.raw, handover), claims);
   };
 }
+
+/** Whose view an onlooker has. */
+type OnlookersClaims = Pick<ConnectionClaims, "user" | "subscriptions"> & {
+  /** Of whose clients it is one; absent: it speaks the server's own protocol. */
+  readonly app?: PusherApp;
+};
 
 /** The login has ended since it was checked. */
 const noLogin = { endsAtSeconds: 1, id: "" };

@@ -90,7 +90,6 @@ export async function askAboutClient(
     });
     return { outcome: "answered", response: respondBusy(busyRetrySeconds()) };
   }
-  context.get("waitsForBackend")?.();
   const id = crypto.randomUUID();
   const { traceparent } = admitted;
   const asked = await ask(context, target, { id, headers, traceparent, client, request });

@@ -3,7 +3,7 @@ import type { HonoBase } from "hono/hono-base";
 import type { AppEnv } from "../../http/app-env.ts";
 import { onlyUpgrade } from "../../http/middleware.ts";
 import { respondNotFound } from "../../http/responses.ts";
-import type { UpgradeBounds } from "../../http/websocket.ts";
+import type { AddressRate } from "../../http/client-address.ts";
 import { enabledPusher, signed } from "./signed-request.ts";
 import { batchEvents, events } from "./events.ts";
 import {
@@ -16,8 +16,8 @@ import {
 import { pusherSocket } from "./socket.ts";
 
 /** Adds the routes of applications that speak the Pusher protocol (src/features/pusher/README.md). */
-export function addPusher(app: HonoBase<AppEnv>, bounds: UpgradeBounds): void {
-  app.get("/app/:key", enabledPusher, onlyUpgrade, pusherSocket(bounds));
+export function addPusher(app: HonoBase<AppEnv>, withoutToken: AddressRate): void {
+  app.get("/app/:key", enabledPusher, onlyUpgrade, pusherSocket(withoutToken));
   app.all("/apps/:app/*", enabledPusher, signed, answer);
 }
 

@@ -1,7 +1,8 @@
 import type { Context, Handler } from "hono";
 import { gatewayName } from "../../../src/contract/object-names.ts";
 import type { Handover } from "../../../src/contract/handover.ts";
-import { offsetsEnd } from "../../../src/features/pusher/config.ts";
+import type { ConnectionClaims } from "../../../src/access/claims.ts";
+import { offsetsEnd, type PusherApp } from "../../../src/features/pusher/config.ts";
 import { connectFrame, errorFrame } from "../../../src/features/pusher/codec.ts";
 import { dialectName } from "../../../src/features/pusher/names.ts";
 import { Pools } from "../../../src/gateway/pool.ts";
@@ -9,15 +10,14 @@ import type { AppEnv } from "../../http/app-env.ts";
 import { admit } from "../../http/admit.ts";
 import type { AddressRate } from "../../http/client-address.ts";
 import { refusedStranger } from "../../http/descriptor-use.ts";
-import { handoverRequest, placeSocket } from "../../http/placement.ts";
+import { handoverRequest, placeSocket, type Pool } from "../../http/placement.ts";
 import { busyRetrySeconds, respondBusy } from "../../http/responses.ts";
-import { throughDoor, type UpgradeBounds } from "../../http/websocket.ts";
 import { parseRegion } from "../../platform/region.ts";
 
 /** `GET /app/KEY`: a client of the application, on a gateway of the protocol's own (rule PU1). */
-export function pusherSocket({ door, withoutToken }: UpgradeBounds): Handler<AppEnv> {
+export function pusherSocket(withoutToken: AddressRate): Handler<AppEnv> {
   const pools = new Pools();
-  return (context) => throughDoor(context, door, () => handOver(context, pools, withoutToken));
+  return (context) => handOver(context, pools, withoutToken);
 }
 
 async function handOver(
@@ -25,7 +25,7 @@ async function handOver(
   pools: Pools,
   withoutToken: AddressRate,
 ): Promise<Response> {
-  const { req, env } = context;
+  const { req } = context;
   const { config } = context.get("configured");
   const given = req.param("key") ?? "";
   const end = given.endsWith(offsetsEnd) ? offsetsEnd : "";
@@ -57,15 +57,35 @@ async function handOver(
     ...(address !== undefined && { address }),
     ...(traceparent !== undefined && { traceparent }),
   };
+  return placeSocket(poolOf(context, pools), handoverRequest(req.raw, handover), undefined);
+}
+
+/** The gateways for clients of the protocol, in the region of a request. */
+function poolOf({ req, env }: Context<AppEnv>, pools: Pools): Pool {
   const { name: region, locationHint } = parseRegion(req.raw.cf?.["continent"]);
   const options = locationHint === undefined ? {} : { locationHint };
   const objectAt = (index: number) => {
     const name = gatewayName({ kind: "pool", region, index, dialect: dialectName });
     return { object: env.GATEWAYS.getByName(name, options), avoidWhenBroken: true };
   };
-  const pool = { pools, name: region, objectAt };
-  return placeSocket(pool, handoverRequest(req.raw, handover), undefined);
+  return { pools, name: region, objectAt };
 }
+
+/** Opens the socket of an operator who looks on as a client of an application (rule N32). */
+export function placeOnlooker(
+  context: Context<AppEnv>,
+  app: PusherApp,
+  claims: ConnectionClaims,
+): Promise<Response> {
+  const first = connectFrame("dormouse-console", "");
+  const kept = { v: 1, keepalive: "client", dialect: app.id, first, onlooker: claims } as const;
+  onlookersPools ??= new Pools();
+  const pool = poolOf(context, onlookersPools);
+  return placeSocket(pool, handoverRequest(context.req.raw, kept), claims);
+}
+
+/** Made when the first operator looks on. */
+let onlookersPools: Pools | undefined;
 
 /** Accepts the socket of a client, to tell it why it is refused. */
 function refusing(context: Context<AppEnv>, code: number, message: string): Response {

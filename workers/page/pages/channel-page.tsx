@@ -1,14 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type {
-  History,
-  Inspected,
-  NamespaceSettings,
-  Position,
-  HistoryEntry,
-  Settings,
-} from "../answers.ts";
+import type { Inspected, NamespaceSettings, Position, Settings } from "../answers.ts";
 import {
-  type ChannelQuestions,
   historyText,
   isMap,
   isMirror,
@@ -17,13 +9,23 @@ import {
   type Question,
 } from "../channel-questions.ts";
 import { href } from "../hash-route.ts";
-import { Facts, fieldOf, JsonField, jsonFault, Message, Table, useAnswer } from "../parts.tsx";
+import {
+  type Asked,
+  Facts,
+  fieldOf,
+  JsonField,
+  jsonFault,
+  Message,
+  Table,
+  useAnswer,
+} from "../parts.tsx";
 import type { PageProps } from "../parts.tsx";
 import { useRounds } from "../rounds.ts";
 import { call } from "../server.ts";
 import { type Tail, useTail } from "../tail.ts";
-import { bytes, count, newest, shortened, time } from "../text.ts";
+import { bytes, count, time } from "../text.ts";
 import { CodePart } from "./code-part.tsx";
+import { Contents, HistoryPart } from "./history-part.tsx";
 import { KeysPart } from "./keys-part.tsx";
 import { PresentPart } from "./present-part.tsx";
 
@@ -112,56 +114,14 @@ function Channel({
         )}
       </div>
       {questions.presence !== undefined && <PresentPart {...asked} question={questions.presence} />}
-      <HistoryPart {...asked} channel={channel} namespace={namespace} questions={questions} />
+      <HistoryPart
+        {...asked}
+        channel={channel}
+        namespace={namespace}
+        questions={questions}
+        changed={refresh}
+      />
     </>
-  );
-}
-
-/** What a part of the page asks in each round. */
-interface Asked {
-  readonly round: number;
-  readonly loggedOut: () => void;
-}
-
-function HistoryPart({
-  channel,
-  namespace,
-  questions: { history },
-  round,
-  loggedOut,
-}: Asked & {
-  readonly channel: string;
-  readonly namespace: NamespaceSettings;
-  readonly questions: ChannelQuestions;
-}) {
-  const [{ result, problem }, take] = useAnswer<History>(loggedOut);
-  useEffect(() => {
-    if (history !== undefined) void take(call(history.method, history.params));
-  }, [history?.method, channel, round]);
-  if (history === undefined)
-    return namespace.type === "stream" ? (
-      <section>
-        <h2>History</h2>
-        <p>The namespace keeps no history.</p>
-      </section>
-    ) : null;
-  const what = isMap(namespace) ? "change" : "publication";
-  const publications = result?.publications ?? result?.entries ?? [];
-  return (
-    <section>
-      <h2>{isMap(namespace) ? "Changes" : "History"}</h2>
-      <Message text={result === undefined && problem === "" ? "Asking…" : problem} />
-      {result !== undefined && (
-        <Publications
-          caption={
-            publications.length === 0 ? "What is kept" : `The ${newest(publications.length, what)}`
-          }
-          channel={channel}
-          what={what}
-          publications={publications}
-        />
-      )}
-    </section>
   );
 }
 
@@ -370,53 +330,11 @@ function TailPart({
               {time(one.atMs)} {one.offset === undefined ? "" : `#${one.offset}`}{" "}
               {one.info?.user ?? ""}
             </span>
-            <code>{one.isRemoval ? "A key was removed." : shortened(one.data)}</code>
+            {one.isRemoval ? <code>A key was removed.</code> : <Contents publication={one} />}
           </li>
         ))}
       </ol>
     </section>
-  );
-}
-
-function Publications({
-  caption,
-  channel,
-  what,
-  publications,
-}: {
-  readonly caption: string;
-  readonly channel: string;
-  readonly what: "publication" | "change";
-  readonly publications: readonly HistoryEntry[];
-}) {
-  const isOfMap = what === "change";
-  const heads = ["Offset", ...(isOfMap ? ["Key", "Value"] : ["Payload"]), "Tags", "Publisher"];
-  return (
-    <Table caption={caption} heads={[...heads, "Who got it"]}>
-      {publications.map(({ offset = 0, key = "", removed, data, tags, info }) => (
-        <tr key={offset}>
-          <th scope="row" class="number">
-            {offset}
-          </th>
-          {isOfMap && (
-            <td>
-              <code>{key}</code>
-            </td>
-          )}
-          <td>{removed === true ? "removed" : <code>{shortened(data)}</code>}</td>
-          <td>{tags === undefined ? "" : JSON.stringify(tags)}</td>
-          <td>{info?.user ?? ""}</td>
-          <td>
-            <a href={href("why", { channel, offset: String(offset) })}>Why?</a>
-          </td>
-        </tr>
-      ))}
-      {publications.length === 0 && (
-        <tr>
-          <td colSpan={heads.length + 1}>Nothing is kept at the moment.</td>
-        </tr>
-      )}
-    </Table>
   );
 }
 

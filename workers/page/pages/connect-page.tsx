@@ -1,18 +1,18 @@
-import { useState, useEffect, useRef } from "preact/hooks";
+import { useState } from "preact/hooks";
+import type { Settings } from "../answers.ts";
 import { href } from "../hash-route.ts";
+import { type LookingOn, useLookingOn, type View } from "../looking-on.ts";
 import { fieldOf, Message, type PageProps } from "../parts.tsx";
-import { socketAddressAt } from "../server.ts";
 import { time } from "../text.ts";
-import { Centrifuge } from "centrifuge";
 
-/** Looks on as a user by the official client, and shows every frame in both directions. */
-export function ConnectPage({ params }: PageProps) {
-  const [user, setUser] = useState("");
-  const { state, frames, subscribe } = useUser(user);
-  const connect = (event: SubmitEvent) => {
-    event.preventDefault();
-    setUser(fieldOf(event, "user"));
-  };
+/** Looks on as a user, or as a client of an application that speaks the Pusher protocol, and shows every frame in both directions. */
+export function ConnectPage({
+  params,
+  settings: { apps },
+}: PageProps & { readonly settings: Settings }) {
+  const [view, setView] = useState<View>();
+  const [app, setApp] = useState(params.get("app") ?? "");
+  const { state, frames, subscribe } = useLookingOn(view);
   const subscribeTo = (event: SubmitEvent) => {
     event.preventDefault();
     subscribe(fieldOf(event, "channel"));
@@ -26,109 +26,106 @@ export function ConnectPage({ params }: PageProps) {
         mark nothing as delivered or read. A subscription about which a backend is asked is refused
         with 103. To publish, open the <a href={href("channels", {})}>channel</a>.
       </p>
-      <form class="line" onSubmit={connect}>
-        <label for="as-user">The user's ID</label>
-        <input id="as-user" name="user" value={params.get("user") ?? ""} required />
-        <button class="main-button">Connect</button>
-        <button type="button" disabled={user === ""} onClick={() => setUser("")}>
-          Disconnect
-        </button>
-      </form>
+      <ViewForm
+        apps={apps}
+        user={params.get("user") ?? ""}
+        app={app}
+        chooseApp={setApp}
+        isOn={view !== undefined}
+        turn={setView}
+      />
       <Message text={state} />
       <div class="columns">
         <section>
           <h2>Subscribe</h2>
           <form onSubmit={subscribeTo}>
-            <label for="as-channel">Channel</label>
+            <label for="as-channel">
+              {app === "" ? "Channel" : "Channel, as the application names it"}
+            </label>
             <input id="as-channel" name="channel" required />
-            <button disabled={user === ""}>Subscribe</button>
+            <button disabled={view === undefined}>Subscribe</button>
           </form>
+          {app !== "" && (
+            <p class="quiet">
+              No signature is needed for private-… and presence-…, and you are no member there.
+            </p>
+          )}
         </section>
         <section>
           <h2>Frames</h2>
-          <ol class="tail" aria-label="Frames, newest first" tabIndex={0}>
-            {frames.map(({ number, atMs, isSent, text }) => (
-              <li key={number}>
-                <span class="quiet">
-                  {time(atMs)} {isSent ? "sent" : "received"}
-                </span>
-                <code>{text}</code>
-              </li>
-            ))}
-          </ol>
+          <FrameList frames={frames} />
         </section>
       </div>
     </>
   );
 }
 
-/** A frame of the connection. */
-interface ShownFrame {
-  readonly number: number;
-  readonly atMs: number;
-  /** From here to the server. */
-  readonly isSent: boolean;
-  readonly text: string;
-}
-
-/** The onlooker of a user, and what the operator does with it (rule N19). */
-export interface UserConnection {
-  /** A sentence on how the connection is; "" without one. */
-  readonly state: string;
-  /** Newest first. */
-  readonly frames: readonly ShownFrame[];
-  readonly subscribe: (channel: string) => void;
-}
-
-/** Connects as a user by the official client; "" for nobody. */
-function useUser(user: string): UserConnection {
-  const client = useRef<Centrifuge>(undefined);
-  const [state, setState] = useState("");
-  const [frames, setFrames] = useState<readonly ShownFrame[]>([]);
-  useEffect(() => {
-    if (user === "") return undefined;
-    const note = (isSent: boolean, data: unknown) =>
-      setFrames((before) => [
-        { number: (before[0]?.number ?? 0) + 1, atMs: Date.now(), isSent, text: String(data) },
-        ...before.slice(0, framesMax - 1),
-      ]);
-    const address = socketAddressAt("connect");
-    address.searchParams.set("user", user);
-    const made = new Centrifuge(address.href, { websocket: recordedSocket(note) });
-    made.on("connecting", ({ reason }) => setState(`Connecting as ${user}: ${reason}.`));
-    made.on("connected", ({ client: id }) =>
-      setState(`Connected as ${user}, as the client ${id}.`),
-    );
-    made.on("disconnected", ({ code, reason }) =>
-      setState(`Disconnected with code ${code}: ${reason}.`),
-    );
-    made.connect();
-    client.current = made;
-    return () => {
-      client.current = undefined;
-      made.disconnect();
-    };
-  }, [user]);
-  const subscribe = (channel: string) => {
-    const known = client.current?.getSubscription(channel);
-    (known ?? client.current?.newSubscription(channel))?.subscribe();
+/** Asks whose view the operator wants. */
+function ViewForm({
+  apps,
+  user,
+  app,
+  chooseApp,
+  isOn,
+  turn,
+}: {
+  readonly apps: Settings["apps"];
+  /** Who is in the field at first. */
+  readonly user: string;
+  readonly app: string;
+  readonly chooseApp: (app: string) => void;
+  readonly isOn: boolean;
+  readonly turn: (view: View | undefined) => void;
+}) {
+  const connect = (event: SubmitEvent) => {
+    event.preventDefault();
+    turn({ user: fieldOf(event, "user"), app });
   };
-  return { state, frames, subscribe };
+  return (
+    <form class="fields" onSubmit={connect}>
+      {apps.length > 0 && (
+        <>
+          <label for="as-app">Protocol</label>
+          <select
+            id="as-app"
+            name="app"
+            value={app}
+            onChange={(event) => chooseApp(event.currentTarget.value)}
+          >
+            <option value="">Dormouse's own</option>
+            {apps.map(({ id, key }) => (
+              <option value={id} key={id}>
+                Pusher: {id} (key {key})
+              </option>
+            ))}
+          </select>
+        </>
+      )}
+      <label for="as-user">
+        {app === "" ? "The user's ID" : "The user who has signed in, if any"}
+      </label>
+      <input id="as-user" name="user" value={user} required={app === ""} />
+      <span class="buttons">
+        <button class="main-button">Connect</button>
+        <button type="button" disabled={!isOn} onClick={() => turn(undefined)}>
+          Disconnect
+        </button>
+      </span>
+    </form>
+  );
 }
 
-/** A WebSocket that shows its frames. */
-function recordedSocket(note: (isSent: boolean, data: unknown) => void): typeof WebSocket {
-  return class extends WebSocket {
-    constructor(address: string | URL, protocols?: string | string[]) {
-      super(address, protocols);
-      this.addEventListener("message", ({ data }) => note(false, data));
-    }
-
-    override send(data: Parameters<WebSocket["send"]>[0]): void {
-      note(true, data);
-      super.send(data);
-    }
-  };
+function FrameList({ frames }: Pick<LookingOn, "frames">) {
+  return (
+    <ol class="tail" aria-label="Frames, newest first" tabIndex={0}>
+      {frames.map(({ number, atMs, isSent, text }) => (
+        <li key={number}>
+          <span class="quiet">
+            {time(atMs)} {isSent ? "sent" : "received"}
+          </span>
+          <code>{text}</code>
+        </li>
+      ))}
+    </ol>
+  );
 }
-
-const framesMax = 200;

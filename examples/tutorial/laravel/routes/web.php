@@ -7,4 +7,4 @@ Route::get('/', fn () => response()->file(public_path('index.html')));
 Route::post('/login', [ChatController::class, 'login']);
 Route::get('/token', [ChatController::class, 'connectionToken']);
 Route::get('/token/{room}', [ChatController::class, 'roomToken']);
-Route::post('/messages/{room}', [ChatController::class, 'send']);
+Route::post('/notices/{room}', [ChatController::class, 'notice']);

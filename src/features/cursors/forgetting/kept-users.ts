@@ -3,6 +3,9 @@ import { EarlierTable } from "../earlier-table.ts";
 import { MarkTable, type UserMark } from "../mark-table.ts";
 import { type Member, MemberTable } from "../audience/member-table.ts";
 
+/** The columns of a table of untold users. */
+export const untoldColumns = "(user TEXT PRIMARY KEY, time INTEGER NOT NULL) WITHOUT ROWID";
+
 /** Gets each change of the marks of a channel's users, once it is written. */
 export interface MarkWatcher {
   /**
@@ -25,7 +28,7 @@ export class KeptUsers {
     this.marks = new MarkTable(sql);
     this.earlier = new EarlierTable(sql);
     this.members = new MemberTable(sql);
-    this.untold = new UntoldTable(sql);
+    this.untold = new UntoldTable(sql, untoldUsers);
   }
 
   /** Whether nothing is kept of anybody. */
@@ -73,20 +76,28 @@ export class KeptUsers {
   }
 }
 
+/** The table of the users of whom a channel keeps marks or memberships. */
+const untoldUsers = {
+  name: "untold_user",
+  create: `CREATE TABLE untold_user ${untoldColumns}`,
+} as const;
+
 /**
  * The users of whom a channel keeps something that it hasn't reported to their homes yet (rule CU31). The table is made
  * for the first such user. A user's row here is written in the same commit as the first row that is kept of the user.
  */
 export class UntoldTable {
   readonly #sql: Sql;
+  readonly #table: { readonly name: string; readonly create: string };
   #exists: boolean;
   readonly #users = new Map<string, number>();
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, table: { readonly name: string; readonly create: string }) {
     this.#sql = sql;
-    this.#exists = hasTable(sql, "untold_user");
+    this.#table = table;
+    this.#exists = hasTable(sql, table.name);
     if (!this.#exists) return;
-    for (const row of sql.rows("SELECT user, time FROM untold_user"))
+    for (const row of sql.rows(`SELECT user, time FROM ${table.name}`))
       this.#users.set(columnText(row, "user"), Number(row["time"]));
   }
 
@@ -98,14 +109,15 @@ export class UntoldTable {
   /** Notes a user; a user who is noted already keeps the earlier time. */
   add(user: string, nowMs: number): void {
     if (this.#users.has(user)) return;
-    if (!this.#exists) this.#sql.run(table);
+    if (!this.#exists) this.#sql.run(this.#table.create);
     this.#exists = true;
-    this.#sql.run("INSERT INTO untold_user VALUES (?, ?)", user, nowMs);
+    this.#sql.run(`INSERT INTO ${this.#table.name} VALUES (?, ?)`, user, nowMs);
     this.#users.set(user, nowMs);
   }
 
   remove(user: string): void {
-    if (this.#users.delete(user)) this.#sql.run("DELETE FROM untold_user WHERE user = ?", user);
+    if (this.#users.delete(user))
+      this.#sql.run(`DELETE FROM ${this.#table.name} WHERE user = ?`, user);
   }
 
   /** The table is gone, which had no rows. */
@@ -121,5 +133,3 @@ export class UntoldTable {
     this.#users.set(user, sinceMs);
   }
 }
-
-const table = `CREATE TABLE untold_user (user TEXT PRIMARY KEY, time INTEGER NOT NULL) WITHOUT ROWID`;

@@ -17,7 +17,7 @@ import {
 /** A namespace that allows changes, with a history of five publications. */
 const changing: Partial<ChannelOptions> = {
   ...withHistory,
-  changes: { ownForClient: false, windowMs: 0 },
+  changes: { ownForClient: false, windowMs: 0, erasableByUser: false },
 };
 
 /** Opens a channel that allows changes, with the epoch "e" if it is new. */

@@ -250,7 +250,7 @@ describe("a deletion", () => {
 });
 
 describe("a client that may change its own", () => {
-  const allowing = { changes: { ownForClient: true, windowMs: 1_000 } };
+  const allowing = { changes: { ownForClient: true, windowMs: 1_000, erasableByUser: false } };
   const edit = (user: string, nowMs: number) => {
     const channel = openChanging(new NodeSql(), { options: allowing });
     channel.publish(publishing(1), ada, 0);

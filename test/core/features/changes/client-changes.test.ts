@@ -40,6 +40,46 @@ describe("a client's change", () => {
   });
 });
 
+describe("a client's change in a namespace with a publish hook", () => {
+  const hooked = { ...own, name: "hooked", publish_proxy_enabled: true };
+  const channel = {
+    proxy: { publish: { endpoint: "https://backend.example/hooks" } },
+    namespaces: [hooked],
+  };
+
+  /** A client that has asked for a change, and the question about it. */
+  function asking(method: string, data: object) {
+    const fixture = new ManyChannelsFixture({ channel });
+    const connection = fixture.connected("ada");
+    connection.takeSent();
+    fixture.channels.takeCalls();
+    fixture.send(connection, rpc(method, { channel: "hooked:a", offset: 3, ...data }));
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
+    return { fixture, connection, question: fixture.backend.takeAsked()[0]?.body };
+  }
+
+  it("[ED20] is seen by the backend before it happens, and may be refused", () => {
+    const { fixture, connection, question } = asking("dormouse.delete", { reason: "spam" });
+    const said = { method: "dormouse.delete", offset: 3, reason: "spam" };
+    expect(question).toMatchObject({ user: "ada", channel: "hooked:a", ...said });
+    fixture.backend.answer({ error: { code: 1_000, message: "it stays" } });
+    expect(connection.takeSent().join("")).toContain("it stays");
+    expect(fixture.channels.takeCalls()).toStrictEqual([]);
+  });
+
+  it("[ED20] is made as the backend has replaced it", () => {
+    const { fixture, question } = asking("dormouse.update", { data: "bad", epoch: "e" });
+    const said = { method: "dormouse.update", offset: 3, epoch: "e", data: "bad" };
+    expect(question).toMatchObject(said);
+    fixture.backend.answer({ result: { data: "good", tags: { checked: "yes" } } });
+    expect(fixture.channels.edited("hooked:a")).toMatchObject({
+      offset: 3,
+      data: '"good"',
+      tags: { checked: "yes" },
+    });
+  });
+});
+
 describe("who may change publications", () => {
   it.each([
     ["nobody where they can't be changed", history, { capabilities: ["chg"] }, false],

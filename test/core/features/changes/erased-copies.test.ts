@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RelayEntry } from "../../../../src/contract/relay-batch.ts";
 import { Hub } from "../../../../src/hub/hub.ts";
+import { eventLimits } from "../../../../src/features/events/limits.ts";
 import { limits } from "../../../../src/limits.ts";
 import { trustedJsonText } from "../../../../src/protocol/json/text.ts";
 import type { Publication } from "../../../../src/protocol/publication.ts";
@@ -103,7 +104,7 @@ describe("an erasure, where events wait or are kept,", () => {
     add(3, "secret again", { "dormouse.update": "1" });
     const bytes = "SELECT sum(octet_length(body)) AS bytes FROM event";
     const before = sql.rows(bytes);
-    outbox.erase({ offsets: [1], by: 4, data: nothing });
+    outbox.erase({ offsets: [1], by: 4, data: nothing }, 0);
     expect(sql.rows(bytes)).toStrictEqual(before);
     const events = outbox.after(0, 10, 1_000_000).map((text): unknown => JSON.parse(text));
     expect(JSON.stringify(events)).not.toContain("secret");
@@ -112,8 +113,25 @@ describe("an erasure, where events wait or are kept,", () => {
       { offset: 2, data: "other", user: "ada" },
       { offset: 3, epoch: "e", erased: true },
     ]);
-    outbox.erase({ offsets: [], user: "ada", by: 4, data: nothing });
+    outbox.erase({ offsets: [], user: "ada", by: 4, data: nothing }, 0);
     expect(outbox.after(0, 10, 1_000_000).join()).not.toMatch(/ada|other/);
+  });
+
+  it("[E20] looks at no more of them in one slice than it may", () => {
+    const sql = new NodeSql();
+    const { eventsErasedAtOnce: atOnce } = eventLimits;
+    const outbox = openOutbox(sql, { keepMax: 2 * atOnce });
+    const event = { type: "publication", channel: "news", ...ada, epoch: "e" } as const;
+    const data = trustedJsonText('"secret"');
+    for (let offset = 1; offset <= 2 * atOnce; offset++)
+      outbox.append({ ...event, data, offset }, 1_000_000);
+    const erased = { offsets: [], user: "ada", by: 2 * atOnce, data: nothing };
+    const left = () => sql.rows("SELECT 1 FROM event WHERE body LIKE '%secret%'").length;
+    const second = outbox.erase(erased, 0);
+    expect(left()).toBe(atOnce);
+    const third = outbox.erase(erased, second ?? 0);
+    expect(left()).toBe(0);
+    expect(outbox.erase(erased, third ?? 0)).toBeUndefined();
   });
 
   it("[E20] leaves those of what a user publishes afterwards", () => {
@@ -121,7 +139,7 @@ describe("an erasure, where events wait or are kept,", () => {
     const data = trustedJsonText('"later"');
     const event = { type: "publication", channel: "news", ...ada, data } as const;
     outbox.append({ ...event, offset: 5, epoch: "e" }, 1_000_000);
-    outbox.erase({ offsets: [], user: "ada", by: 4, data: nothing });
+    outbox.erase({ offsets: [], user: "ada", by: 4, data: nothing }, 0);
     expect(outbox.after(0, 10, 1_000_000).join()).toContain("later");
   });
 });

@@ -12,6 +12,9 @@ import { sendAll } from "../../../support/send-all.ts";
 import { textOf } from "../../../support/text-of.ts";
 import { RecordingSubscriber } from "../../hub/recording-subscriber.ts";
 import { tagsFilter } from "../../../../src/protocol/tags-filter.ts";
+import { ChannelErasure } from "../../../../src/features/changes/channel-erasure.ts";
+import type { EraseRequest } from "../../../../src/features/changes/change-call.ts";
+import { changeLimits } from "../../../../src/features/changes/limits.ts";
 import { call, openChanging, publishAll, rowsOf } from "./changed-channel.ts";
 
 const ada = { user: "ada", client: "c1" };
@@ -164,6 +167,61 @@ describe("an erasure of a user", () => {
   });
 });
 
+describe("an erasure in a long history", () => {
+  const rows = 2 * changeLimits.scannedAtOnce + 10;
+
+  /** A channel whose oldest and newest publications are Ada's, and in whose ring the newest ones lie before the oldest. */
+  function longChannel(): Channel {
+    const sql = new NodeSql();
+    const channel = openChanging(sql, { options: { historySize: rows } });
+    sql.transaction(() => {
+      publishAll(channel, "gone", "gone", "gone");
+      channel.publish(publishing('"hers"'), ada, 0);
+      for (let count = 2; count < rows; count++) channel.publish(publishing('"his"'), bob, 0);
+      channel.publish(publishing('"hers"'), ada, 0);
+    });
+    return channel;
+  }
+
+  it("[ED16] looks at no more rows in one slice than it may, wherever the user's lie", () => {
+    const channel = longChannel();
+    expect(slicesOf(channel, { epoch: "", user: "ada" })).toStrictEqual([2, 0, 0]);
+    expect(countOf(channel, '"hers"')).toBe(0);
+    expect(countOf(channel, '"his"')).toBe(rows - 2);
+  });
+
+  it("[ED16] overwrites no more rows in one slice than it may", () => {
+    const channel = longChannel();
+    const slices = slicesOf(channel, { epoch: "", user: "bob" });
+    expect(Math.max(...slices)).toBe(changeLimits.erasedAtOnce);
+    expect(slices.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(rows - 50);
+    expect(countOf(channel, '"his"')).toBe(0);
+  });
+
+  it("[ED16] looks for the edit of a publication that is lost in slices, too", () => {
+    const channel = longChannel();
+    call(channel, "update_publication", { offset: 4, data: "hers anew" });
+    publishAll(channel, "other");
+    expect(slicesOf(channel, { offset: 4, epoch: "", user: "" })).toStrictEqual([1, 0, 0]);
+    expect(countOf(channel, '"hers anew"')).toBe(0);
+  });
+
+  it("[ED15] doesn't even measure a history that is too large to be written anew", () => {
+    const counting = new CountingSql(new NodeSql());
+    const channel = openChanging(counting);
+    publishAll(channel, "a", "b", "c");
+    const measured: unknown[] = [];
+    const read = counting.rows.bind(counting);
+    counting.rows = (query, ...values) => {
+      const found = read(query, ...values);
+      measured.push(...found);
+      return found;
+    };
+    channel.store.rewrite(1, 1_000_000);
+    expect(measured).toMatchObject([{ rows: 2 }]);
+  });
+});
+
 describe("the database's file after an erasure", () => {
   it.each([
     ["small", 0],
@@ -212,4 +270,22 @@ function edit(channel: Channel, offset: number, text: string): void {
   const data = trustedJsonText(JSON.stringify(text));
   const request = { offset, epoch: "", idempotencyKey: "", data, delta: false };
   carryOut(channel, { method: "update_publication", request, info: ada }, 0);
+}
+
+/** How many publications have this data. */
+function countOf(channel: Channel, text: string): number {
+  return rowsOf(channel).filter(([, data]) => data === text).length;
+}
+
+/** The slices of an erasure, each with how many publications it has erased. */
+function slicesOf(channel: Channel, request: EraseRequest): readonly number[] {
+  const erasure = new ChannelErasure(channel);
+  const run = erasure.begin(request, "", 0);
+  const slices = [run.erased];
+  while (run.from !== undefined) {
+    const before = run.erased;
+    erasure.goOn(run, 0);
+    slices.push(run.erased - before);
+  }
+  return slices;
 }

@@ -35,6 +35,19 @@ describe("[Q2] the question of a hook", () => {
       `{${common},"user":"42","channel":"news","data":${data},"meta":{"m":1}}`,
     ],
     [
+      "publish of a client that deletes a publication",
+      {
+        hook: "publish",
+        channel: "news",
+        data: valid("null"),
+        method: "dormouse.delete",
+        offset: 7,
+        epoch: "e",
+        reason: "spam",
+      },
+      `{${common},"user":"42","channel":"news","method":"dormouse.delete","offset":7,"epoch":"e","reason":"spam","data":null,"meta":{"m":1}}`,
+    ],
+    [
       "rpc",
       { hook: "rpc", method: "sum", data: valid("[1,2]") },
       `{${common},"user":"42","method":"sum","data":[1,2],"meta":{"m":1}}`,

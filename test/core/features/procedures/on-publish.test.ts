@@ -82,3 +82,85 @@ describe("onPublish", () => {
     expect(room.published).toEqual([{ data: { a: 1 }, offset: 0 }]);
   });
 });
+
+/** Each keeps what is theirs, what is pinned stays, and an edit is marked; the code counts what was changed. */
+const chat = channel({
+  onPublish(ctx, { data, changes, removed, tags }) {
+    if (changes === undefined) return undefined;
+    if (!ctx.isBackend && changes.user !== ctx.user)
+      ctx.reject(1_003, `${changes.user} wrote that`);
+    if (changes.tags?.["kind"] === "pinned") ctx.reject(1_004, "it is pinned");
+    ctx.set(`${removed === true ? "deleted" : "edited"} ${changes.offset}`, {
+      before: changes.data ?? null,
+      version: changes.version,
+      tags: tags ?? null,
+    });
+    return removed === true ? undefined : { data: { edited: data ?? null } };
+  },
+});
+const changing = {
+  namespace: { history_size: 100, history_ttl: "24h", allow_change: true },
+} as const;
+
+describe("onPublish of edits and deletions", () => {
+  test("[PC15] decides in the channel's order, and sees the publication as it is before", () => {
+    const room = testChannel(chat, changing);
+    room.publish("helo", { user: "ann" });
+    expect(() => room.edit(1, "spam", { user: "bob" })).toThrow("ann wrote that");
+    expect(() => room.delete(1, { user: "bob" })).toThrow("ann wrote that");
+    expect(room.published.length).toBe(1);
+    expect(room.edit(1, "hello", { user: "ann" })).toBeUndefined();
+    expect(room.delete(1)).toBeUndefined();
+    expect(room.published.slice(1)).toMatchObject([
+      { data: { edited: "hello" }, offset: 2, user: "ann", tags: { "dormouse.update": "1" } },
+      { data: null, offset: 3, tags: { "dormouse.delete": "1" } },
+    ]);
+    expect(room.keys).toEqual({
+      "edited 1": { before: "helo", version: 1, tags: null },
+      "deleted 1": { before: { edited: "hello" }, version: 2, tags: null },
+    });
+  });
+
+  test("[PC15] isn't asked about a change that would change nothing", () => {
+    const asked: number[] = [];
+    const room = testChannel(
+      channel({
+        onPublish(_, { changes }) {
+          if (changes !== undefined) asked.push(changes.offset);
+        },
+      }),
+      changing,
+    );
+    room.publish("a");
+    expect(room.edit(7, "b")).toBe("not_found");
+    const once = { user: "ann", idempotencyKey: "one" };
+    expect(room.edit(1, "b", once)).toBeUndefined();
+    expect(room.edit(1, "b", once)).toBe("idempotency");
+    expect(room.edit(2, "c")).toBe("is_change");
+    expect(room.delete(1)).toBeUndefined();
+    expect(room.edit(1, "d")).toBe("deleted");
+    expect(asked).toEqual([1, 1]);
+    expect(() => testChannel(channel({ onPublish: () => undefined })).edit(1, "b")).toThrow(
+      "not available",
+    );
+  });
+
+  test("[PC15] has nothing of a rejected change, nor of one that the channel doesn't take", () => {
+    const room = testChannel(
+      channel({
+        onPublish(ctx, { changes, removed }) {
+          if (changes === undefined) return undefined;
+          ctx.set("changed", true);
+          ctx.publish("told");
+          return removed === true ? { data: "not gone" } : { data: "x".repeat(2_000_000) };
+        },
+      }),
+      changing,
+    );
+    room.publish("a");
+    expect(() => room.edit(1, "b")).toThrow("a publication has at most");
+    expect(() => room.delete(1)).toThrow("gets no data and no tags");
+    expect(room.published.length).toBe(1);
+    expect(room.keys).toEqual({});
+  });
+});

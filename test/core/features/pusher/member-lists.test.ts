@@ -40,6 +40,7 @@ function subscriberOf(lists: MemberLists, own: ClientInfo) {
   const listed: string[] = [];
   lists.listFor(
     {
+      identity: {},
       subscriptions: { get: () => current },
       context: { later: (_: number, work: () => void) => ends.push(work) },
     },

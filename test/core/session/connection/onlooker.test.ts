@@ -28,7 +28,7 @@ const ports: Readonly<Record<keyof Required<SessionContext>, "given" | "left out
   backlog: "given",
   subscriptionTypes: "given",
   clientMethods: "left out",
-  dialect: "left out",
+  dialect: "given",
   knownDeltas: "given",
   version: "given",
   serverSubscriptions: "given",
@@ -87,6 +87,22 @@ describe("an onlooker's session", () => {
     expect(refused === undefined).toBe(may === "may");
     const { onlooker: _, ...usual } = onlooker();
     expect(refuseOnlooker({ identity: usual }, asked)).toBeUndefined();
+  });
+
+  it("[N32] [N19] brings something in place of a token where its protocol has no frame without, and sends nothing else", () => {
+    const sent = commands.flatMap(([frame]) => jsonCodec.decodeFrame(frame).commands);
+    const identity = { ...onlooker(), dialect: "shop" };
+    const may = sent.filter((command) => refuseOnlooker({ identity }, command) === undefined);
+    expect([...new Set(may.map(({ method }) => method))].sort()).toEqual([
+      "connect",
+      "history",
+      "ping",
+      "pong",
+      "presence",
+      "presence_stats",
+      "subscribe",
+      "unsubscribe",
+    ]);
   });
 
   it.each(["awake", "evicted"])("[N26] is neither shown nor announced, %s", (state) => {

@@ -45,6 +45,7 @@ describe("a correct history with offsets", () => {
       mapChanges: 0,
       growth: { texts: 0, appends: 0, takenBack: 0, shown: 0, states: 0 },
       banks: { transfers: 0, promises: 0, statements: 0 },
+      changes: { published: 0, changes: 0, shown: 0, reads: 0 },
       orders: 0,
       calls: 0,
       repeatedEvents: 0,

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Random } from "../../../support/random.ts";
+import { ChangedSubscriber } from "../changes/changed-subscriber.ts";
 import { TextSubscriber } from "../growth/text-subscriber.ts";
 import { Recorder } from "../history/recorder.ts";
 import type { Answer, Order, Progress } from "./order.ts";
@@ -39,6 +40,8 @@ class ClientProcess {
         }
         case "customer":
           return new BankCustomer(plan, traits, own, recorder);
+        case "changed":
+          return new ChangedSubscriber(plan, traits, own, recorder);
         case "pusher":
           return new PusherSubscriber(plan, traits, recorder);
         case "map":

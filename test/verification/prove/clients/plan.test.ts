@@ -38,7 +38,7 @@ describe("a plan", () => {
       "it follows the receipts of a channel to which it doesn't",
       [{ ...reader, follows: [{ channel: "none:a", receipts: "seen:none:a" }] }],
     ],
-    ["only clients of texts have deltas", [{ kind: "map", deltas: true }]],
+    ["only clients of texts and of changes have deltas", [{ kind: "map", deltas: true }]],
     ["nothing is said of what keep:x recovers", [{ channels: ["keep:x"] }]],
   ] satisfies [string, Partial<SubscriberPlan>[]][])("is refused when %s", (why, subscribers) => {
     expect(() => checkPlan(planOf(...subscribers))).toThrow(why);

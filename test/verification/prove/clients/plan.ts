@@ -24,9 +24,10 @@ export interface SubscriberPlan {
   readonly process: string;
   /**
    * The official client, a client of ours on a bare socket, or the official client with subscriptions to maps, to maps with
-   * texts that grow, or on channels that keep what their users have got and read; one that asks banks; or pusher-js.
+   * texts that grow, or on channels that keep what their users have got and read; one that asks banks, or
+   * is shown publications that are changed; or pusher-js.
    */
-  readonly kind: "sdk" | "raw" | "map" | "text" | "reader" | "customer" | "pusher";
+  readonly kind: "sdk" | "raw" | "map" | "text" | "reader" | "customer" | "changed" | "pusher";
   /** A socket on the channel's address, or one on a gateway for all channels. */
   readonly endpoint: "channel" | "gateway";
   /** Exactly one for the endpoint `channel`. */
@@ -50,7 +51,7 @@ export interface SubscriberPlan {
   readonly asks?: readonly string[];
   /** Whether a client of maps changes no key. */
   readonly watches?: boolean;
-  /** Whether a client of texts is sent deltas. */
+  /** Whether a client of texts or of changes is sent deltas. */
   readonly deltas?: boolean;
   /** Whether the client pings, which wakes no object; raw clients only. */
   readonly pings?: boolean;
@@ -127,9 +128,9 @@ export function checkPlan({ recovers, subscribers }: ClientsPlan): void {
     if (orderable?.some((channel) => channels.includes(channel)) === true) {
       refuse("it subscribes by itself where orders do");
     }
-    if (subscriber.deltas !== undefined && kind !== "text")
-      refuse("only clients of texts have deltas");
-    if (kind === "map" || kind === "text") continue;
+    if (subscriber.deltas !== undefined && kind !== "text" && kind !== "changed")
+      refuse("only clients of texts and of changes have deltas");
+    if (kind === "map" || kind === "text" || kind === "changed") continue;
     const unknown = [...channels, ...(orderable ?? [])].find(
       (channel) => recovers[channel] === undefined,
     );

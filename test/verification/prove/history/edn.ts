@@ -1,4 +1,5 @@
 import type { HistoryEvent } from "../../checker/history-event.ts";
+import type { ChangedTold } from "../../checker/changes/change-event.ts";
 import type { ReceiptTold } from "../../checker/cursors/cursor-event.ts";
 import type { MapEntryTold } from "../../checker/maps/map-event.ts";
 import type { EdnProcesses } from "./edn-processes.ts";
@@ -29,7 +30,7 @@ function ednKeyword(name: string): string {
 type Scalar = string | number | boolean;
 type Value =
   | Scalar
-  | readonly (string | MapEntryTold | Omit<ReceiptTold, "epoch">)[]
+  | readonly (string | MapEntryTold | ChangedTold | Omit<ReceiptTold, "epoch">)[]
   | { readonly epoch: string; readonly offset: number };
 
 function ednMap(fields: Readonly<Record<string, Value | undefined>>): string {

@@ -51,6 +51,7 @@ export function countRows(report: RunReport): readonly (readonly [name: string, 
     ],
     ["texts", textCounts(report)],
     ["banks", bankCounts(report)],
+    ["changes", changeCounts(report)],
     ["orders", `${whole(counts.orders)} for users, acknowledged`],
     [
       "events",
@@ -102,6 +103,11 @@ function textCounts({ result }: RunReport): string {
 function bankCounts({ result }: RunReport): string {
   const { transfers, promises, statements } = result.counts.banks;
   return `${whole(transfers)} transfers and ${whole(promises)} promises asked for, ${whole(statements)} statements compared`;
+}
+
+function changeCounts({ result }: RunReport): string {
+  const { published, changes, shown, reads } = result.counts.changes;
+  return `${whole(changes)} of ${whole(published)} publications, ${whole(shown)} shown to clients and ${whole(reads)} histories compared`;
 }
 
 /** How often the backend of the hooks answered in each way, whatever it was asked. */

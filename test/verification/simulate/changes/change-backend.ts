@@ -99,7 +99,7 @@ export class ChangeBackend {
     for (const sent of all) {
       sent.isBusy = false;
       sent.isGone = true;
-      changes.erased(sent.texts, timeline.nowMs);
+      changes.erased(sent.texts, timeline.nowMs, timeline.moment);
       const erased = this.#erased.get(sent.channel) ?? new Set();
       this.#erased.set(sent.channel, erased);
       for (const text of sent.texts) erased.add(text);
@@ -111,12 +111,12 @@ export class ChangeBackend {
     return { offset, epoch: "", idempotencyKey: keyOf(text) };
   }
 
-  /** One of those that can be changed. */
+  /** One of those that can be changed. @param index from the oldest one on, or, below 0, from the newest one back */
   #pick(channel: string, index: number): SentText | undefined {
     const free = this.#texts.filter(
       (sent) => sent.channel === channel && !sent.isBusy && !sent.isGone,
     );
-    const sent = free[index % Math.max(free.length, 1)];
+    const sent = free.at(index % Math.max(free.length, 1));
     if (sent !== undefined) sent.isBusy = true;
     return sent;
   }

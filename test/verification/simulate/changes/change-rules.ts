@@ -6,9 +6,10 @@ import type { ReceivedPublication } from "../client-subscription.ts";
  */
 export class ChangeRules {
   readonly #complain: (what: string) => void;
-  /** When each text was gone from what can be read, and when it was erased everywhere, ms since 1970. */
+  /** When each text was gone from what can be read, ms since 1970. */
   readonly #goneMs = new Map<string, number>();
-  readonly #erasedMs = new Map<string, number>();
+  /** When each text was erased everywhere, and the event in which that became known. */
+  readonly #erased = new Map<string, { readonly atMs: number; readonly moment: number }>();
   /** The versions that publications have had since a time, by channel and offset. */
   readonly #versions = new Map<string, { readonly version: number; readonly atMs: number }[]>();
 
@@ -21,9 +22,9 @@ export class ChangeRules {
     for (const text of texts) if (!this.#goneMs.has(text)) this.#goneMs.set(text, atMs);
   }
 
-  /** The erasure of these texts was acknowledged. */
-  erased(texts: Iterable<string>, atMs: number): void {
-    for (const text of texts) this.#erasedMs.set(text, atMs);
+  /** The erasure of these texts was acknowledged. @param moment in this event, see `Timeline.moment` */
+  erased(texts: Iterable<string>, atMs: number, moment: number): void {
+    for (const text of texts) this.#erased.set(text, { atMs, moment });
     this.gone(texts, atMs);
   }
 
@@ -35,10 +36,13 @@ export class ChangeRules {
     known.push({ version, atMs });
   }
 
-  /** A subscriber was sent a publication, which may have been under way since before its change. @param askedAtMs when it subscribed */
-  sent(who: string, channel: string, { data }: ReceivedPublication, askedAtMs: number): void {
-    const erasedMs = this.#erasedMs.get(String(data));
-    if (erasedMs !== undefined && erasedMs < askedAtMs)
+  /** A subscriber was sent a publication. What answers it may have been under way since before an erasure. */
+  sent(who: string, channel: string, { data }: ReceivedPublication, sent: SentFrame): void {
+    const erased = this.#erased.get(String(data));
+    if (erased === undefined) return;
+    const isLater = erased.atMs < sent.askedAtMs;
+    // Whose subscription had begun by then is sent nothing of it any more (rule ED16).
+    if (isLater || (sent.begun < erased.moment && erased.moment < sent.moment))
       this.#complain(`${who} was sent ${String(data)} of ${channel}, which was erased before`);
   }
 
@@ -67,4 +71,13 @@ export class ChangeRules {
     for (const text of erased)
       if (rows.includes(text)) this.#complain(`${channel} still stores ${text}`);
   }
+}
+
+/** The frame with a publication, and the subscription that it is for. */
+interface SentFrame {
+  /** When the client subscribed, ms since 1970. */
+  readonly askedAtMs: number;
+  /** The events in which the server sent that the subscription has begun, and the frame: see `Timeline.moment`. */
+  readonly begun: number;
+  readonly moment: number;
 }

@@ -10,12 +10,16 @@ import type { WorldContext } from "../world-context.ts";
 export class ChangedSubscription extends ClientSubscription {
   readonly #who: string;
   readonly #context: WorldContext;
+  readonly #frameMoment: () => number;
   #askedAtMs = 0;
+  /** The event in which the subscription began, as the server sent it. */
+  #begun = 0;
 
   constructor(channel: string, subscriber: Subscriber) {
     super(channel, subscriber);
     this.#who = subscriber.who;
     this.#context = subscriber.context;
+    this.#frameMoment = subscriber.frameMoment;
   }
 
   override get request(): object {
@@ -26,6 +30,7 @@ export class ChangedSubscription extends ClientSubscription {
   override begin(result: ReceivedResult): void {
     const { epoch = "", offset = 0, recovered = false, publications = [] } = result;
     this.state = "on";
+    this.#begun = this.#frameMoment();
     this.isOrdered = false;
     this.isRevoked = false;
     this.members.clear();
@@ -58,6 +63,7 @@ export class ChangedSubscription extends ClientSubscription {
     if (offset !== position.offset + 1) this.complain(`got ${offset} after ${position.offset}`);
     this.position = { ...position, offset };
     this.received.push(String(publication.data));
-    this.#context.changes.sent(this.#who, this.channel, publication, this.#askedAtMs);
+    const sent = { askedAtMs: this.#askedAtMs, begun: this.#begun, moment: this.#frameMoment() };
+    this.#context.changes.sent(this.#who, this.channel, publication, sent);
   }
 }

@@ -7,8 +7,9 @@ use Illuminate\Support\Facades\Http;
 
 class ChatController
 {
-    /** The members of each room: an application has them in its database. */
+    /** The members of each room, and the moderators: an application has them in its database. */
     private const MEMBERS = ['lobby' => ['ada', 'bob'], 'staff' => ['ada']];
+    private const MODERATORS = ['ada'];
 
     /** Put your own log-in here: this one believes everybody's name. */
     public function login(Request $request)
@@ -20,11 +21,16 @@ class ChatController
         return response()->noContent();
     }
 
-    /** The connection token says who the user is. */
+    /** The connection token says who the user is. A moderator's lets its client change what others have written. */
     public function connectionToken()
     {
         $user = $this->user();
-        return ['token' => $this->sign(['sub' => $user, 'info' => ['name' => $user]])];
+        $moderator = in_array($user, self::MODERATORS, true);
+        $claims = ['sub' => $user, 'info' => ['name' => $user]];
+        if ($moderator) {
+            $claims['caps'] = [['channels' => ['$room:*'], 'match' => 'wildcard', 'allow' => ['chg']]];
+        }
+        return ['token' => $this->sign($claims), 'user' => $user, 'moderator' => $moderator];
     }
 
     /** The subscription token says that the user may enter the room. */
@@ -34,15 +40,15 @@ class ChatController
         return ['token' => $this->sign(['sub' => $user, 'channel' => '$room:'.$room])];
     }
 
-    /** Messages are published by the backend, which is also where an application stores them. */
-    public function send(Request $request, string $room)
+    /** Users write by their own connections. What the application itself says is published by the backend. */
+    public function notice(Request $request, string $room)
     {
-        $user = $this->memberOf($room);
+        abort_unless(in_array($this->user(), self::MODERATORS, true), 403);
         $text = $request->input('text');
         abort_unless(is_string($text) && mb_strlen($text) <= 1000, 400);
         $answer = Http::withHeaders(['X-API-Key' => config('dormouse.api_key')])->post(
             config('dormouse.address').'/api/publish',
-            ['channel' => '$room:'.$room, 'data' => ['by' => $user, 'text' => $text]],
+            ['channel' => '$room:'.$room, 'data' => ['text' => $text]],
         );
         abort_if($answer->failed() || $answer->json('error') !== null, 502);
         return response()->noContent();
