@@ -12,6 +12,7 @@ import { Application, wholeAnswer } from "./chats/application.ts";
 import { Failures, within } from "./chats/failures.ts";
 import { type Addresses, ask, openDefault, openDormouse, type Page } from "./chats/page.ts";
 import { tokenOf } from "./scenarios/caller-tokens.ts";
+import { processTimeMs } from "./scenarios/process-time.ts";
 import { median } from "./scenarios/median.ts";
 import { apiKey } from "./systems/dormouse-wire.ts";
 import { tokenSecret } from "./systems/wire.ts";
@@ -88,11 +89,17 @@ async function openAll(open: typeof openDefault, failures: Failures): Promise<re
   return pages;
 }
 
+/** The processor time that the server and this process have used so far, ms. */
+function usedMs(): readonly number[] {
+  return [server.processId ?? process.pid, process.pid].map(processTimeMs);
+}
+
 /** So many answers at once. They begin one after the other within the length of one. @returns the median, in ms */
 async function atOnce(name: string, open: typeof openDefault): Promise<number> {
   const [unopened, failures] = [new Failures(), new Failures()];
   const pages = await openAll(open, unopened);
   const { ownMs } = wholeAnswer;
+  const usedBefore = usedMs();
   const askLater = async (page: Page, nth: number) => {
     await pause((nth * ownMs) / pages.length);
     return within(answerMs, "an answer", ask(page));
@@ -106,10 +113,14 @@ async function atOnce(name: string, open: typeof openDefault): Promise<number> {
   await within(answerMs, "the producers", application.rested()).catch((error: unknown) =>
     application.failures.note(error),
   );
+  const [served, here] = usedMs().map((ms, nth) => (ms - (usedBefore[nth] ?? 0)) / pages.length);
   for (const page of pages) page.close();
   const { failures: unwritten } = application;
   console.log(
     `${chats} chats at once by ${name}: ${times.length} whole, after ${ratio(median(times), ownMs)} times an answer's own length in the median, ${ratio(Math.max(...times), ownMs)} at most`,
+  );
+  console.log(
+    `  processor time for an answer, ms: ${served?.toFixed(0)} of the server, ${here?.toFixed(0)} of pages and producers`,
   );
   console.log(`  pages that didn't open: ${unopened.count}${unopened.reasons}`);
   console.log(`  answers that failed: ${failures.count}${failures.reasons}`);

@@ -31,7 +31,7 @@ import { consoleFeature } from "./console/feature.ts";
 import { changes as allChanges } from "./changes/feature.ts";
 import { cursors as allCursors } from "./cursors/feature.ts";
 import { pusher } from "./pusher/feature.ts";
-import { procedures } from "./procedures/feature.ts";
+import { procedures as allProcedures } from "./procedures/feature.ts";
 import { receipts as allReceipts } from "./cursors/receipts/feature.ts";
 
 /** The types of the code of channels, for the Workers that have some. */
@@ -51,6 +51,7 @@ declare const DORMOUSE_WITHOUT_CHANGES: true | undefined;
 declare const DORMOUSE_WITHOUT_CURSORS: true | undefined;
 declare const DORMOUSE_WITHOUT_EVENTS: true | undefined;
 declare const DORMOUSE_WITHOUT_MAPS: true | undefined;
+declare const DORMOUSE_WITHOUT_PROCEDURES: true | undefined;
 declare const DORMOUSE_WITHOUT_SHARED_POLLS: true | undefined;
 
 const changes: Partial<typeof allChanges> =
@@ -62,6 +63,8 @@ const events: Partial<typeof allEvents> =
 const maps: Partial<typeof allMaps> = typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allMaps : {};
 const presence: Partial<typeof allPresence> =
   typeof DORMOUSE_WITHOUT_MAPS === "undefined" ? allPresence : {};
+const procedures: Partial<typeof allProcedures> =
+  typeof DORMOUSE_WITHOUT_PROCEDURES === "undefined" ? allProcedures : {};
 const receipts: Partial<typeof allReceipts> =
   typeof DORMOUSE_WITHOUT_CURSORS === "undefined" && typeof DORMOUSE_WITHOUT_MAPS === "undefined"
     ? allReceipts
@@ -117,7 +120,7 @@ type FeatureMethods = typeof why.methods &
   typeof allMaps.methods &
   typeof allSharedPolls.methods &
   typeof allCursors.methods &
-  typeof procedures.methods;
+  typeof allProcedures.methods;
 
 /** The types of subscriptions beside streams. */
 export const subscriptionTypes: SubscriptionTypes = {
@@ -216,6 +219,12 @@ export function leftOutProblems({ channel, events: told }: Config): readonly str
     ["SHARED_POLLS", 'subscription_type "shared_poll"', sharedPolls, () => hasType("shared_poll")],
     ["EVENTS", "events", events, () => told !== undefined],
     ["CHANGES", "allow_change", changes, () => some((options) => options.changes !== undefined)],
+    [
+      "PROCEDURES",
+      "code of channels",
+      procedures,
+      () => some(({ code, calls }) => (code ?? calls) !== undefined),
+    ],
     ["CURSORS", "cursors", cursors, () => some((options) => options.cursors !== undefined)],
   ] as const;
   return asked.flatMap(([name, option, { operations: rows }, isAsked]) =>

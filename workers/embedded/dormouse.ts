@@ -209,9 +209,9 @@ function problemsOf(
   channels: ChannelDefinitions = {},
 ): readonly string[] {
   const parsed = parseConfig(config, place);
-  return parsed.outcome === "bad"
-    ? parsed.problems
-    : [...leftOutProblems(parsed.config), ...withChannelCode(parsed.config, channels).problems];
+  if (parsed.outcome === "bad") return parsed.problems;
+  const coded = withChannelCode(parsed.config, channels);
+  return [...leftOutProblems(coded.config), ...coded.problems];
 }
 
 /** The names of all methods but publish, broadcast and call, which have forms of their own. */

@@ -189,18 +189,22 @@ const compilerOptions = {
 };
 
 let rt: TestDormouse;
+/** The project, and the package's file in it. The versions have it one after the other: most of what is installed is the same. */
+let [folder, archive] = ["", ""];
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
+  archive = await packedInto(folder);
   rt = await startDormouse({ config: configOf(blocks[0]?.code ?? "") });
+}, 300_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await rt.stop();
 });
-afterAll(() => rt.stop());
 
 describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, svelte }) => {
-  let folder: string;
   /** Each has chats of its own. */
   const key = ai.replaceAll(".", "-");
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "dormouse-test-"));
-    const archive = await packedInto(folder);
     const dependencies = {
       "@ai-sdk/react": react,
       "@ai-sdk/svelte": svelte,
@@ -235,7 +239,6 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
     const install = ["install", "--prefer-offline", "--no-audit", "--no-fund"];
     await execute("npm", install, { cwd: folder });
   }, 300_000);
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const program = (name: string, ...options: readonly string[]) =>
     execute(join(folder, "node_modules", ".bin", name), options, { cwd: folder });
