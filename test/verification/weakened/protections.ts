@@ -1,3 +1,4 @@
+import { changeProtections } from "./change-protections.ts";
 import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
 import { objectProtections } from "./object-protections.ts";
@@ -349,6 +350,7 @@ export const protections: readonly Protection[] = [
   ...presenceProtections,
   ...pusherProtections,
   ...objectProtections,
+  ...changeProtections,
   {
     name: "newer-versions",
     meaning: "a connection is sent only versions above the last that it was sent",

@@ -23,6 +23,15 @@ const config = {
         history_size: 10,
         history_ttl: "1h",
       },
+      {
+        ...open,
+        name: "talk",
+        allow_publish_for_client: true,
+        allow_change: true,
+        allow_change_own_for_client: true,
+        history_size: 10,
+        history_ttl: "1h",
+      },
       { ...open, name: "board", subscription_type: "map", map: { mode: "persistent" } },
     ],
   },
@@ -44,6 +53,14 @@ useChannels({
     },
     onPublish(ctx) {
       if (!ctx.isBackend) ctx.reject(1_002, "bid, don't talk");
+    },
+  }),
+  talk: channel({
+    procedures: { edits: (ctx) => ctx.get("edits") ?? 0 },
+    onPublish(ctx, { changes, removed }) {
+      if (changes === undefined) return;
+      if (removed === true) ctx.reject(1_004, `${JSON.stringify(changes.data)} stays`);
+      ctx.set("edits", (ctx.get<number>("edits") ?? 0) + 1);
     },
   }),
   board: channel({
@@ -85,6 +102,29 @@ async function ring(name: string, waitMs: number): Promise<void> {
 }
 
 describe.each(variants)("a procedure: $name", (variant) => {
+  it("[PC15] [ED20] lets a client edit, and not delete, what it has published", async () => {
+    const channelName = newChannel("talk");
+    const socket = await variant.subscribe(channelName, "ann");
+    socket.send({ id: 3, publish: { channel: channelName, data: "helo" } });
+    expect([await socket.next(), await socket.next()]).toHaveLength(2);
+    await variant.betweenSteps(channelName);
+    const change = { channel: channelName, offset: 1 };
+    const deletion = { id: 4, rpc: { method: "dormouse.delete", data: change } };
+    expect(await socket.ask(deletion)).toMatchObject({
+      error: { code: 1_004, message: '"helo" stays' },
+    });
+    await variant.betweenSteps(channelName);
+    const data = { ...change, data: "hello" };
+    socket.send({ id: 5, rpc: { method: "dormouse.update", data } });
+    const got = [await socket.next(), await socket.next()];
+    expect(got).toContainEqual({ id: 5, rpc: { data: expect.objectContaining({ version: 2 }) } });
+    expect(JSON.stringify(got)).toContain('"dormouse.update":"1"');
+    expect(await socket.ask(rpc(6, { channel: channelName, procedure: "edits" }))).toEqual({
+      id: 6,
+      rpc: { data: 1 },
+    });
+  });
+
   it("[PC1] [PC4] [PC6] [PC7] publishes, keeps keys and sets a timer, which calls once", async () => {
     const name = newChannel("auction");
     const socket = await variant.subscribe(name, "ann");

@@ -1,4 +1,4 @@
-import { env } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { eventLimits } from "../../../src/features/events/limits.ts";
 import { pusherLimits } from "../../../src/features/pusher/limits.ts";
@@ -6,6 +6,9 @@ import { patience } from "../../support/patience.ts";
 import { hibernate } from "../support/attachments.ts";
 import { configure } from "../support/configure.ts";
 import { crashObject } from "../support/crash-object.ts";
+import { logInWith, own } from "../console/console-post.ts";
+import { address } from "../support/api-request.ts";
+import { TestSocket } from "../support/test-socket.ts";
 import { app, request, secret, subscribe } from "./app-client.ts";
 
 const types = [
@@ -16,7 +19,9 @@ const types = [
   "client_event",
   "cache_miss",
 ];
+const password = "the-password-of-the-webhook-tests";
 configure({
+  console: { enabled: true },
   channel: {
     namespaces: [{ name: "shop", presence: true, history_size: 10, history_ttl: "10m" }],
   },
@@ -30,10 +35,10 @@ configure({
     ],
   },
 });
-Object.assign(env, { PUSHER_SECRET_SHOP: secret });
+Object.assign(env, { PUSHER_SECRET_SHOP: secret, CONSOLE_PASSWORD: password });
 // Evictions wait for an object's timers.
 Object.assign(eventLimits, { eventsFirstWaitMs: 20, eventsPauseMs: 50, eventsRetryMs: 50 });
-Object.assign(pusherLimits, { webhookLeaveMs: 100, membersCheckMs: 100 });
+Object.assign(pusherLimits, { webhookLeaveMs: 100, webhookMissMs: 0, membersCheckMs: 100 });
 
 interface Told {
   readonly name: string;
@@ -113,6 +118,25 @@ describe.each(states)("webhooks, while the objects are $state", ({ state, settle
       socket_id: socketId,
     });
     socket.close();
+  });
+});
+
+describe("an operator who looks on", () => {
+  it("[N32] [N26] is told of in no webhook", async () => {
+    const channel = `private-cache-console-${++count}`;
+    const headers = { ...own, ...(await logInWith(password)), Upgrade: "websocket" };
+    const path = address("/console/connect?app=shop");
+    const onlooker = TestSocket.on(await exports.default.fetch(path, { headers }));
+    expect(await onlooker.frame()).toContain("pusher:connection_established");
+    onlooker.send({ event: "pusher:subscribe", data: { channel } });
+    expect(await onlooker.frame()).toContain("subscription_succeeded");
+    expect(await onlooker.frame()).toContain("pusher:cache_miss");
+    // The application is told of the first client, and of what that one has missed.
+    const { socket } = await subscribe(channel);
+    socket.send({ event: "client-typing", channel, data: {} });
+    const names = (await told(channel, 3)).map(({ name }) => name);
+    expect(names.sort()).toEqual(["cache_miss", "channel_occupied", "client_event"]);
+    for (const one of [socket, onlooker]) one.close();
   });
 });
 
