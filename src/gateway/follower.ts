@@ -297,8 +297,7 @@ export class Follower {
 
   /** @returns whether something was done, from which more may follow; false if there is nothing to do */
   #proceed(): boolean {
-    // A publisher whose publication is being read gets the publication first (rule O4), even if the cursor already
-    // names a later instance.
+    // A publisher whose publication is being read gets it first (rule O4), even if the cursor names a later instance.
     if (this.#catchingUp) return false;
     const cursor = this.#cursor;
     if (cursor !== undefined && this.#subscribers.release(cursor)) return true;
@@ -318,18 +317,19 @@ export class Follower {
       this.#keepForLater(batch);
       return;
     }
-    if (this.#cursor === undefined && !this.#startBefore(batch)) {
-      // Pending subscribes need the entries after the reply to `follow`, and these may come before that reply.
-      if (this.#subscribing) this.#keepForLater(batch);
-      return;
-    }
+    // Pending subscribes need the entries after the reply to `follow`, and these may come before that reply.
+    if (this.#cursor === undefined && !this.#startBefore(batch) && this.#subscribing)
+      this.#keepForLater(batch);
     if (this.#cursor === undefined) return;
     const sorted = sortBatch(batch, this.#cursor);
     if (sorted.outcome === "insufficient-state") {
       this.#insufficientState();
       return;
     }
-    if (sorted.skipped) this.#clearReplayBuffer();
+    if (sorted.skipped) {
+      this.#clearReplayBuffer();
+      this.#subscribers.hub.missedJoins();
+    }
     this.#cursor = sorted.cursor;
     for (const entry of sorted.entries) this.#deliver(entry);
     if (sorted.rest !== undefined) this.#catchUp(sorted.rest);
@@ -353,10 +353,9 @@ export class Follower {
   }
 
   #startAt(cursor: Cursor): void {
-    const { position } = cursor;
     this.#cursor = cursor;
-    if (position === undefined) return;
-    this.#pending?.keepPrefetched(position);
+    this.#subscribers.hub.missedJoins();
+    if (cursor.position !== undefined) this.#pending?.keepPrefetched(cursor.position);
   }
 
   #follow(pending: PendingSubscribes): void {

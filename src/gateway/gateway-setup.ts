@@ -2,7 +2,7 @@ import type { FeaturedChannels } from "../channel/channel-part.ts";
 import type { GatheredPresence } from "../channel/presence.ts";
 import type { PresenceSource } from "../channel/shared-presence.ts";
 import type { ChannelOptions, Config } from "../config/config.ts";
-import type { FanOutLimits, FrameObserver, TakeJoin } from "../hub/hub.ts";
+import type { FanOutLimits, FrameObserver, JoinTaker, TakeJoin } from "../hub/hub.ts";
 import type { ErrorCode } from "../protocol/codes.ts";
 import type { ClientObserver } from "../session/observer.ts";
 import type { SubscriptionPart } from "../session/channels.ts";
@@ -40,7 +40,7 @@ export interface GatewaySetup {
   /** What features keep of the subscriptions; absent where they keep nothing. */
   readonly parts?: readonly SubscriptionPart[];
   /** Takes the joins and leaves of a channel, see {@link HubSetup.joins}; absent where subscribers get all. */
-  readonly joins?: (channel: string, send: TakeJoin) => TakeJoin;
+  readonly joins?: (channel: string, send: TakeJoin) => JoinTaker;
   /** The kinds of channels' streams; absent if no feature has one. */
   readonly keyedStreamOf?: FeaturedChannels["keyedStreamOf"];
   /** Whether publications of such a channel can be changed after they were made; absent: of none. */

@@ -27,7 +27,7 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Counts publications that were sent, each subscriber counted; undefined where nobody counts them. */
   readonly #deliveries: { value: number } | undefined;
   readonly #hidesOffsets: boolean;
-  readonly #joins: TakeJoin | undefined;
+  readonly #joins: JoinTaker | undefined;
   readonly #subscribers = new SmallSet<Local>();
   /** How many of them are onlookers (rule N26). */
   #onlookers = 0;
@@ -201,7 +201,12 @@ export class Hub<Local extends Subscriber = Subscriber> {
   /** Puts a join or a leave into the next frame, for the subscribers that get them. {@link begin} must follow. */
   announce(type: "join" | "leave", info: ClientInfo): void {
     if (this.#joins === undefined) this.#collect({ type, channel: this.#channel, info });
-    else this.#joins(type, info);
+    else this.#joins.take(type, info);
+  }
+
+  /** Joins and leaves before the next ones may be missing. */
+  missedJoins(): void {
+    this.#joins?.missed();
   }
 
   /** Sends everything that was collected to all subscribers, however many they are. */
@@ -398,7 +403,14 @@ export interface HubSetup {
    *
    * @param send puts one into the next frame; {@link Hub.begin} must follow
    */
-  readonly joins?: (send: TakeJoin) => TakeJoin;
+  readonly joins?: (send: TakeJoin) => JoinTaker;
+}
+
+/** Takes the joins and leaves of a channel. */
+export interface JoinTaker {
+  readonly take: TakeJoin;
+  /** Some before the next ones may be missing: the channel's object began anew, or numbers of entries are missing. */
+  readonly missed: () => void;
 }
 
 /** Takes a join or a leave. */

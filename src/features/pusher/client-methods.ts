@@ -3,7 +3,7 @@ import { parseJsonObject, trustedJsonText } from "../../protocol/json/text.ts";
 import type { Config } from "../../config/config.ts";
 import { disconnectCodes, errorCodes } from "../../protocol/codes.ts";
 import type { Verifier } from "../../object/platform.ts";
-import { refuseWith, silent } from "../../session/decision.ts";
+import { disconnectWith, refuseWith, silent } from "../../session/decision.ts";
 import type { ClientMethod, ClientMethods, RunningCommand } from "../../session/ports.ts";
 import type { RpcRequest } from "../../protocol/command.ts";
 import type { CatchUp } from "./catch-up.ts";
@@ -59,10 +59,8 @@ function signIn(
   const app = appOfKind(config, session.identity.dialect);
   const signed = parseAuth(auth);
   const text = typeof data === "string" ? data : "";
-  const refuse = (reason: string): void => {
-    done(refuseWith(errorCodes.permissionDenied, "PU7", reason));
-    session.disconnect({ ...disconnectCodes.permissionDenied, code: 4009 });
-  };
+  const code = { ...disconnectCodes.permissionDenied, code: 4009 };
+  const refuse = (reason: string): void => done(disconnectWith(code, "PU7", reason));
   if (app === undefined || signed?.key !== app.key) {
     refuse("the auth is not the application's key and a signature");
     return;

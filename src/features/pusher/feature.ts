@@ -86,6 +86,13 @@ function pusherPart(object: PartedGateway): ObjectPart {
         finish(pusherLimits.membersPolls);
       });
     },
+    announce: (channel, info) =>
+      object.gateway.ask(
+        channel,
+        { method: "announce", entries: [{ type: "join", info }] },
+        () => undefined,
+      ),
+    later: object.later,
     isFollowed: (channel) => object.gateway.follower(channel) !== undefined,
   });
   const catchUp = new CatchUp(config);

@@ -1,6 +1,6 @@
 import type { JsonText } from "../../protocol/json/text.ts";
 import type { ClientInfo } from "../../protocol/publication.ts";
-import type { TakeJoin } from "../../hub/hub.ts";
+import type { JoinTaker, TakeJoin } from "../../hub/hub.ts";
 import type { DialectSession } from "../../session/dialect/dialect.ts";
 import type { Subscription } from "../../session/subscription.ts";
 import { memberOf } from "./presence-member.ts";
@@ -25,30 +25,49 @@ export class MemberLists {
    *
    * @param send sends a join or a leave to the subscribers here
    */
-  follow(channel: string, send: TakeJoin): TakeJoin {
-    const list = new MemberList(send, (done) => this.#ports.census(channel, done));
+  follow(channel: string, send: TakeJoin): JoinTaker {
+    const { census, later } = this.#ports;
+    const list = new MemberList(send, (done) => census(channel, done), later);
     if (this.#lists.size >= this.#forgetsAt) this.#forget();
     this.#lists.set(channel, list);
-    return (type, info) => list.take(type, info);
+    return { take: (type, info) => list.take(type, info), missed: () => list.doubt() };
   }
 
-  /** The list for a new subscriber, once it has the subscriber itself, unless that one looks on; after a while in any case. */
+  /**
+   * The list for a new subscriber, once it has the subscriber itself, unless that one looks on: after a list without, it would
+   * be told that it came.
+   *
+   * @param done isn't called if the subscription ends before
+   */
   listFor(
-    { context, identity }: WaitingSession,
-    { channel, info }: Pick<Subscription, "channel" | "info">,
+    { context, identity, subscriptions }: WaitingSession,
+    subscription: Pick<Subscription, "channel" | "info">,
     done: Listed,
   ): void {
+    const { channel, info } = subscription;
+    let isListed = false;
+    const give: Listed = (members) => {
+      isListed = true;
+      done(members);
+    };
+    const look = (announces: boolean): void =>
+      context.later?.(waitMs, () => {
+        const list = this.#lists.get(channel);
+        if (isListed || list === undefined) return;
+        if (subscriptions.get(channel) !== subscription) list.forget(info, give);
+        else if (!list.giveKnown(info, give)) {
+          // The join may be lost: it is repeated a few times only.
+          if (announces) this.#ports.announce(channel, info);
+          look(true);
+        }
+      });
     const list = this.#lists.get(channel);
-    if (list === undefined) {
-      done(new Map());
-      return;
+    if (list === undefined) done(new Map());
+    else if (identity.onlooker === true) list.whenKnown(() => done(list.known ?? new Map()));
+    else {
+      list.await(info, give);
+      look(false);
     }
-    if (identity.onlooker === true) {
-      list.whenKnown(() => done(list.known ?? new Map()));
-      return;
-    }
-    list.await(info, done);
-    context.later?.(waitMs, () => list.giveUp(info, done));
   }
 
   /** Calls back once the members of a channel are known, or couldn't be found out. */
@@ -73,6 +92,7 @@ export class MemberLists {
 
 /** The part of a subscriber's session by which its wait ends. */
 interface WaitingSession {
+  readonly subscriptions: { get(channel: string): object | undefined };
   readonly context: Pick<DialectSession["context"], "later">;
   readonly identity: Pick<DialectSession["identity"], "onlooker">;
 }
@@ -86,9 +106,14 @@ interface MemberPorts {
     channel: string,
     done: (clients: readonly ClientInfo[] | undefined) => void,
   ) => void;
+  /** Tells the channel's object again that a connection is there. */
+  readonly announce: (channel: string, info: ClientInfo) => void;
+  readonly later: Later;
   /** Whether the channel has subscribers here. */
   readonly isFollowed: (channel: string) => boolean;
 }
+
+type Later = (waitMs: number, work: () => void) => void;
 
 /** Takes the members: the IDs of users, with the info that others get. */
 type Listed = (members: ReadonlyMap<string, JsonText>) => void;
@@ -97,6 +122,7 @@ type Listed = (members: ReadonlyMap<string, JsonText>) => void;
 class MemberList {
   readonly #send: TakeJoin;
   readonly #census: (done: (clients: readonly ClientInfo[] | undefined) => void) => void;
+  readonly #later: Later;
   /** The connections, by their IDs. */
   readonly #clients = new Map<string, MemberConnection>();
   /** How many connections each user has. */
@@ -105,21 +131,36 @@ class MemberList {
   /** Those who wait for the census. */
   readonly #asked: (() => void)[] = [];
   #state: "unknown" | "asking" | "known" = "unknown";
+  /** Whether subscribers know the list: then they are told how another census differs. */
+  #isTold = false;
+  /** Whether the census that is asked for may be from before something that was missed. */
+  #isDoubted = false;
   /** The joins and leaves that came before the census was answered. */
-  #early: { readonly type: "join" | "leave"; readonly info: ClientInfo }[] = [];
+  #early: EarlyJoin[] = [];
 
   constructor(
     send: TakeJoin,
     census: (done: (clients: readonly ClientInfo[] | undefined) => void) => void,
+    later: Later,
   ) {
     this.#send = send;
     this.#census = census;
+    this.#later = later;
   }
 
   take(type: "join" | "leave", info: ClientInfo): void {
     if (this.#state === "known") this.#apply(type, info);
     else {
       this.#early.push({ type, info });
+      this.#ask();
+    }
+  }
+
+  /** Joins or leaves may have been missed: a census shows them. */
+  doubt(): void {
+    if (this.#state === "asking") this.#isDoubted = true;
+    else if (this.#state === "known") {
+      this.#state = "unknown";
       this.#ask();
     }
   }
@@ -144,62 +185,91 @@ class MemberList {
     return this.#state === "known" ? this.#members() : undefined;
   }
 
-  /** Gives a subscriber that still waits the list without its own join, which hasn't come in time. */
-  giveUp(info: ClientInfo, done: Listed): void {
-    if (this.#waiting.get(info.client) !== done) return;
-    this.#waiting.delete(info.client);
-    const user = memberOf(info);
-    const own: [string, JsonText][] =
-      user === undefined || info.chanInfo === undefined ? [] : [[user, info.chanInfo]];
-    done(new Map([...this.#members(), ...own]));
+  /** A subscriber that waits has ended. */
+  forget({ client }: ClientInfo, done: Listed): void {
+    if (this.#waiting.get(client) === done) this.#waiting.delete(client);
+  }
+
+  /**
+   * A subscriber has waited for a while: the list may have it by another way than its join.
+   *
+   * @returns whether it has been given the list
+   */
+  giveKnown(info: ClientInfo, done: Listed): boolean {
+    this.await(info, done);
+    return this.#give(info.client);
   }
 
   #ask(): void {
     if (this.#state !== "unknown") return;
     this.#state = "asking";
+    this.#isDoubted = false;
     this.#census((clients) => {
-      const early = this.#early;
-      this.#early = [];
-      // Without an answer, the next one who comes or goes is a reason to ask again.
-      this.#state = clients === undefined ? "unknown" : "known";
-      this.#begin(clients ?? [], early);
-      for (const { type, info } of early) this.#apply(type, info);
+      const isKnown = clients !== undefined && !this.#isDoubted;
+      this.#state = isKnown ? "known" : "unknown";
+      if (!isKnown) this.#later(retryMs, () => this.#askAgain());
+      else {
+        const early = this.#early;
+        this.#early = [];
+        if (this.#isTold) this.#amend(clients, early);
+        else this.#begin(clients, early);
+      }
       for (const done of this.#asked.splice(0)) done();
     });
   }
 
+  #askAgain(): void {
+    if (this.#isTold || this.#waiting.size > 0 || this.#early.length > 0) this.#ask();
+  }
+
   /** The members before what came early: of that, the census has the first part. */
-  #begin(
-    clients: readonly ClientInfo[],
-    early: readonly { readonly type: "join" | "leave"; readonly info: ClientInfo }[],
-  ): void {
+  #begin(clients: readonly ClientInfo[], early: readonly EarlyJoin[]): void {
     const before = new Map(clients.map((info) => [info.client, info] as const));
     for (const { type, info } of early.toReversed()) {
       if (type === "join") before.delete(info.client);
       else before.set(info.client, info);
     }
-    this.#clients.clear();
-    this.#users.clear();
     for (const info of before.values()) this.#add(info);
+    this.#isTold = true;
+    for (const { type, info } of early) this.#apply(type, info);
+  }
+
+  /** Tells how the members differ from those who were told of. */
+  #amend(clients: readonly ClientInfo[], early: readonly EarlyJoin[]): void {
+    const now = new Map(clients.map((info) => [info.client, info] as const));
+    for (const { type, info } of early) {
+      if (type === "join") now.set(info.client, info);
+      else now.delete(info.client);
+    }
+    for (const [client, { told }] of this.#clients)
+      if (!now.has(client)) this.#apply("leave", told);
+    for (const info of now.values()) this.#apply("join", info);
   }
 
   #apply(type: "join" | "leave", info: ClientInfo): void {
     const user = memberOf(info);
     if (user === undefined) return;
+    const isNews = this.#clients.has(info.client) === (type === "leave");
     this.#remove(info.client);
     const isOnly = !this.#users.has(user);
     if (type === "join") this.#add(info);
-    if (isOnly) this.#send(type, info);
-    if (type === "leave") return;
-    const done = this.#waiting.get(info.client);
-    this.#waiting.delete(info.client);
-    done?.(this.#members());
+    if (isNews && isOnly) this.#send(type, info);
+    if (type === "join") this.#give(info.client);
+  }
+
+  /** Gives a subscriber that waits the list, if that has it. */
+  #give(client: string): boolean {
+    const done = this.#waiting.get(client);
+    if (done === undefined || this.#state !== "known" || !this.#clients.has(client)) return false;
+    this.#waiting.delete(client);
+    done(this.#members());
+    return true;
   }
 
   #add(info: ClientInfo): void {
     const user = memberOf(info);
     if (user === undefined || info.chanInfo === undefined) return;
-    this.#clients.set(info.client, { user, info: info.chanInfo });
+    this.#clients.set(info.client, { user, info: info.chanInfo, told: info });
     this.#users.set(user, (this.#users.get(user) ?? 0) + 1);
   }
 
@@ -217,12 +287,22 @@ class MemberList {
   }
 }
 
+/** A join or a leave before the members are known. */
+interface EarlyJoin {
+  readonly type: "join" | "leave";
+  readonly info: ClientInfo;
+}
+
 /** A member's connection. */
 interface MemberConnection {
   readonly user: string;
+  /** As it was told. */
+  readonly told: ClientInfo;
   readonly info: JsonText;
 }
 
-/** How long a subscriber waits for its own join to come back from the channel's object. */
+/** After so long it is looked whether a subscriber that waits for its own join can be given the list. */
 const waitMs = 5_000;
+/** The pause before a census that failed is repeated. */
+const retryMs = 1_000;
 const listsMin = 1_000;

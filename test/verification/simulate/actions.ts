@@ -7,6 +7,7 @@ import type { AskTraits } from "./bank/bank-asker.ts";
 import type { PieceTraits } from "./growth-backend.ts";
 import type { CallKind } from "./network.ts";
 import type { PollMood } from "./poll-backend.ts";
+import { pusherActions } from "./pusher/pusher-actions.ts";
 import { PollSubscription } from "./poll-subscription.ts";
 import { recoverBesideRemovals } from "./removal-plan.ts";
 import type { UserBackend } from "./user-backend.ts";
@@ -329,6 +330,8 @@ const actions = {
   "meet ping": byClient((client, action: ByClient & MetPing, world) =>
     meetPing(world, client, action),
   ),
+
+  ...pusherActions,
 
   // Faults.
   evict: (world, { object }: OnObject) => void objectOf(world, object)?.evict(),

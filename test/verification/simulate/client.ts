@@ -9,6 +9,7 @@ import { ClientPublishes, replyTimeoutMs, type SentCommand } from "./client-publ
 import type { WorldContext } from "./world-context.ts";
 import type { ReceivedResult, ClientSubscription } from "./client-subscription.ts";
 import { isMap } from "./map-kinds.ts";
+import { isPassing } from "./pusher/pusher-kinds.ts";
 import type { ReceivedFrame, ReceivedPush } from "./received-frame.ts";
 import type { ClientEnd, Socket } from "./socket.ts";
 import { subscriptionOf } from "./subscription-of.ts";
@@ -359,7 +360,7 @@ export class WorldClient {
     if (channel === undefined || channel === "") return;
     const subscription = this.subscription(channel);
     if (subscribe !== undefined) this.#takeOrdered(connection, subscription, subscribe);
-    if (pub !== undefined) subscription.take(pub);
+    if (pub !== undefined && !isPassing(pub)) subscription.take(pub);
     if (join !== undefined) subscription.takePresenceEvent("join", join.info.client);
     if (leave !== undefined) subscription.takePresenceEvent("leave", leave.info.client);
     if (unsubscribe?.code === unsubscribedByOrder) this.#revoke(connection, subscription);

@@ -6,7 +6,7 @@ export function kindOf(complaint: string): string {
 
 /** Channels; values, epochs, clients and gateways; undefined; numbers. */
 const particulars =
-  /\b(?:keep|few|last|none|tell|map|slim|perm|temp|poll|vers):[a-z]\b|\b(?:api|epoch|c|g\/|user)-?\d[\w/.-]*|\bk\d\b|\bundefined\b|\d+/g;
+  /\b(?:keep|few|last|none|tell|map|slim|perm|temp|poll|vers|edit|brief):[a-z]\b|\b(?:api|epoch|text|c|g\/|user)-?\d[\w/.-]*|\bk\d\b|\bundefined\b|\d+/g;
 
 /** Lists of any length. */
 const lists = /#(?:[,:=\s]*#)*/g;

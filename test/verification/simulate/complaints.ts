@@ -1,3 +1,4 @@
+import { uuidOfClient } from "../../../src/contract/object-names.ts";
 import { Checker } from "../checker/checker.ts";
 import type { CheckResult } from "../checker/check-result.ts";
 import { hasAudience, hasCursors } from "./cursor-kinds.ts";
@@ -8,6 +9,8 @@ import { isMap, isMirror, mapModeOf } from "./map-kinds.ts";
 import { checkPresenceMaps } from "./presence-complaints.ts";
 import { pingIntervalMs } from "./ping-plan.ts";
 import { smooth } from "./network.ts";
+import { checkPusher } from "./pusher/pusher-complaints.ts";
+import { isPusher } from "./pusher/pusher-kinds.ts";
 import { pollModeOf } from "./poll-kinds.ts";
 import { allKeys } from "./poll-plan.ts";
 import type { World } from "./world.ts";
@@ -28,7 +31,8 @@ export function complaintsOf(world: World): readonly string[] {
     object.failAlarms(0);
     object.wakeWithoutAlarm();
   }
-  const restMs = [...world.channels.keys()].every(isPoll) ? pollRestMs : longMs;
+  const names = [...world.channels.keys()];
+  const restMs = names.every(isPoll) ? pollRestMs : names.some(isPusher) ? checkMs : longMs;
   world.pass(restMs);
   checkOrders(world);
   checkAtRest(world, "at rest");
@@ -108,7 +112,8 @@ function judge(world: World): CheckResult {
   for (const client of world.clients) client.giveUp();
   eventLog.note({ process: "world", type: "info", f: "settled" });
   for (const channel of world.channels.keys()) {
-    if (isMap(channel) || isChanging(channel) || pollModeOf(channel) !== undefined) continue;
+    const isOwn = isChanging(channel) || isPusher(channel);
+    if (isMap(channel) || isOwn || pollModeOf(channel) !== undefined) continue;
     const clients = world.present(channel);
     eventLog.note({ process: "world", type: "ok", f: "presence", channel, clients });
   }
@@ -146,6 +151,9 @@ const answersMs = 1_000;
 
 /** Longer than the longest wait between two tries of the relay (10 minutes). */
 const longMs = 1_300_000;
+
+/** Longer than a presence channel takes to look at its gateways, after a crash right after that of a gateway (rule PU14). */
+const checkMs = 3_900_000;
 
 /** Longer than the longest wait before a shared poll asks or calls again, and before its alarm rings. */
 const pollRestMs = 100_000;
@@ -197,6 +205,7 @@ function checkAtRest(world: World, when: string): void {
     if (growthKindOf(name) !== undefined) world.growth.checkAcknowledged(name, host.texts, false);
   }
   checkPresenceMaps(world, when);
+  checkPusher(world, when);
   checkCursors(world);
   if (when !== "at rest") checkDelivered(world);
   for (const [name, host] of world.channels)
@@ -214,9 +223,10 @@ function checkCursors(world: World): void {
 }
 
 function checkPresence(world: World, name: string, when: string): void {
-  const present = [...world.present(name)].sort();
+  const ids = world.present(name);
+  const present = (isPusher(name) ? ids.map(uuidOfClient) : [...ids]).sort();
   const live = subscribersOf(world, name)
-    .map(({ id }) => id)
+    .map(({ id }) => (isPusher(name) ? uuidOfClient(id) : id))
     .sort();
   if (present.join() === live.join()) return;
   world.publicationLog.complain(
@@ -257,7 +267,7 @@ function subscribersOf(
   world: World,
   name: string,
 ): readonly { readonly id: string; readonly place: string }[] {
-  return world.clients.flatMap((client) => {
+  return [...world.clients, ...world.pusherClients].flatMap((client) => {
     const isThere = client.live.some(({ channel }) => channel === name);
     return client.connected !== undefined && isThere ? [client.connected] : [];
   });

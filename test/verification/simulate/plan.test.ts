@@ -17,10 +17,11 @@ describe("the plans of seeds", () => {
   it.each<[string, number, (plan: Plan) => boolean]>([
     ["homes", 1_350, ({ hasHomes }) => hasHomes === true],
     ["marks", 250, ({ channels }) => channels.some(hasCursors)],
-    ["marks and homes", 120, (plan) => plan.channels.some(hasCursors) && plan.hasHomes === true],
+    ["marks and homes", 105, (plan) => plan.channels.some(hasCursors) && plan.hasHomes === true],
+    ["clients of the Pusher protocol", 220, (plan) => plan.pusherClients !== undefined],
     ["banks", 240, ({ channels }) => channels.some(isBank)],
     ["changes", 178, ({ channels }) => channels.some(isChanging)],
-    ["audiences", 120, ({ channels }) => channels.some(hasAudience)],
+    ["audiences", 95, ({ channels }) => channels.some(hasAudience)],
     [
       "values that grow",
       220,

@@ -9,6 +9,8 @@ import { presenceClients, type PresenceFaults, withPresenceActions } from "./pre
 import { presenceChannels } from "./presence-kinds.ts";
 import { pollKinds, pollModeOf } from "./poll-kinds.ts";
 import { withPollActions } from "./poll-plan.ts";
+import { pusherKinds } from "./pusher/pusher-kinds.ts";
+import { pusherCount, withPusherActions } from "./pusher/pusher-plan.ts";
 import { withAudienceActions } from "./audience-plan.ts";
 import { audienceKinds, cursorKinds, receiptKinds, receiptsOf } from "./cursor-kinds.ts";
 import { cursorClients, withCursorActions } from "./cursor-plan.ts";
@@ -43,6 +45,8 @@ export interface Plan {
   readonly hasHomes?: boolean;
   /** Whether the server pings clients; with cursors it does in any case. */
   readonly pings?: boolean;
+  /** How many clients speak the Pusher protocol; absent: none. */
+  readonly pusherClients?: number;
   /** Limits that are lower than usual, if any. */
   readonly limits?: WorldLimits;
   readonly clients: readonly PlannedClient[];
@@ -88,6 +92,8 @@ function planWithAlarms(seed: number): Plan {
   if (polls.chance(0.1)) return pollPlan(seed, polls);
   const banks = namedRandom(seed, "banks");
   if (banks.chance(0.1)) return bankPlan(seed, banks);
+  const pusher = namedRandom(seed, "pusher");
+  if (pusher.chance(0.1)) return pusherPlan(seed, pusher);
   const calm = cursors.chance(0.1)
     ? cursorPlan(seed, cursors)
     : growth.chance(0.1)
@@ -200,6 +206,13 @@ function bankPlan(seed: number, random: Random): Plan {
   return withOtherSteps(plan, steps);
 }
 
+/** A plan whose channels are those of an application that speaks the Pusher protocol. */
+function pusherPlan(seed: number, random: Random): Plan {
+  const plan = plainPlan(seed, pusherKinds);
+  const steps = withPusherActions(random, plan.steps, plan.channels);
+  return { ...plan, pusherClients: pusherCount, steps };
+}
+
 /** A plan whose channels are shared polls. A token subscribes to none of them, because nobody tracks keys with it. */
 function pollPlan(seed: number, random: Random): Plan {
   const plan = plainPlan(seed, pollKinds);
@@ -296,6 +309,8 @@ function isHarmless(step: Step): boolean {
 const harmful: ReadonlySet<Step["do"]> = new Set([
   "crash",
   "crash at commit",
+  "deploy",
+  "pusher break",
   "fail",
   "fail alarm",
   "turn clock",

@@ -61,6 +61,7 @@ function worldOf(plan: Plan): World {
     gateways,
     hasHomes: plan.hasHomes === true,
     pings: plan.pings === true,
+    pusherClients: plan.pusherClients ?? 0,
     limits: plan.limits ?? usualLimits,
     chooseOutcome: outcomes === undefined ? faultsOf(plan) : (_, name) => outcomes[name] ?? smooth,
     latency: chances("socket", latencyMs),

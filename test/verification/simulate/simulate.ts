@@ -38,11 +38,15 @@ if (parsed.outcome === "help") {
 function simulateWithout(protection: Protection, args: readonly string[]): number {
   const at = args.indexOf("--without");
   const others = args.filter((_, index) => index !== at && index !== at + 1);
-  return withChangedCopy(protection, ["src", "test", "cli", "package.json"], (folder) => {
-    const program = join(folder, "test/verification/simulate/simulate.ts");
-    const { status } = spawnSync(process.execPath, [program, ...others], { stdio: "inherit" });
-    return status ?? 2;
-  });
+  return withChangedCopy(
+    protection,
+    ["src", "test", "cli", "package", "package.json"],
+    (folder) => {
+      const program = join(folder, "test/verification/simulate/simulate.ts");
+      const { status } = spawnSync(process.execPath, [program, ...others], { stdio: "inherit" });
+      return status ?? 2;
+    },
+  );
 }
 
 /** @returns how many seeds failed */

@@ -1,4 +1,6 @@
+import type { Handover } from "../../../src/contract/handover.ts";
 import { keepaliveTexts } from "../../../src/contract/keepalive.ts";
+import { hashOf } from "../../../src/contract/object-names.ts";
 import type { CarriedOut, NumberedOrder } from "../../../src/contract/user-order.ts";
 import type { Thrown } from "../../../src/object/commit-queue.ts";
 import type { ObjectHost } from "../../../src/object/object-host.ts";
@@ -26,9 +28,18 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
     setAnswering: () => undefined,
   };
 
-  /** A client connects. */
-  open(client: ClientEnd, keepalive: "client" | "server" = "client"): Socket {
-    const id = `${this.name}/${++this.#opened}`;
+  /** A client connects. @param more what else the edge says of it */
+  open(
+    client: ClientEnd,
+    keepalive: "client" | "server" = "client",
+    more: Partial<Handover> = {},
+  ): Socket {
+    const count = ++this.#opened;
+    // The Pusher protocol makes two numbers of a connection's ID.
+    const id =
+      more.dialect === undefined
+        ? `${this.name}/${count}`
+        : `${digits(hashOf(this.name), 8)}-0000-4000-8000-${digits(count, 12)}`;
     const socket = new Socket(id, this, client, this.context.timeline, this.context.latency(id));
     socket.isPinged = keepalive === "server";
     this.#arriving.set(socket, []);
@@ -42,7 +53,7 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
           return;
         }
         this.#newest = id;
-        const accepted = host.accept({ v: 1, keepalive }, undefined, () => {
+        const accepted = host.accept({ v: 1, keepalive, ...more }, undefined, () => {
           this.#sockets.add(socket);
           return socket;
         });
@@ -117,4 +128,8 @@ export abstract class SimulatedHolder<Host extends ObjectHost> extends Simulated
     if (!this.#sockets.delete(socket)) return;
     this.reach(({ host }) => host.closed(socket, code, "", wasClean));
   }
+}
+
+function digits(number: number, count: number): string {
+  return number.toString(16).padStart(count, "0");
 }

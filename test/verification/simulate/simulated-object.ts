@@ -38,6 +38,8 @@ export abstract class SimulatedObject<Host extends { alarm(done: () => void): vo
   #lacksAlarm = false;
   #lostAlarm = false;
   failedAlarms = 0;
+  /** How often the object has hibernated. */
+  evictions = 0;
 
   constructor(name: string, context: WorldContext) {
     this.name = name;
@@ -112,6 +114,7 @@ export abstract class SimulatedObject<Host extends { alarm(done: () => void): vo
     const isIdle = memory?.incarnation.idle === true && this.storage.clean;
     if (!isIdle || memory.wokeAtMs === this.context.timeline.nowMs) return false;
     this.forget();
+    this.evictions++;
     return true;
   }
 

@@ -5,6 +5,7 @@ import type { SubscribeOptions, PublishOutcome } from "../../../src/channel/chan
 import type { HistoryOutcome } from "../../../src/channel/history.ts";
 import { isChanging } from "./changes/change-kinds.ts";
 import { growthKindOf } from "./growth-kinds.ts";
+import { isPassing } from "./pusher/pusher-kinds.ts";
 import { limits } from "../../../src/limits.ts";
 import type { Recovery } from "../../../src/channel/recovery.ts";
 import type { ClientInfo, Publication, StreamPosition } from "../../../src/protocol/publication.ts";
@@ -85,7 +86,8 @@ export class WatchedChannel extends Channel {
     const outcome = super.publish(request, info, nowMs);
     this.#compare("publish", outcome, (model) => model.publish(request, info?.user, nowMs));
     // What is about to be undone may repeat a publication whose key it can't find any more.
-    if (outcome.outcome === "published" && !this.#watch.broken() && !this.#isUnmodelled)
+    const isKept = !this.#isUnmodelled && !isPassing(request);
+    if (outcome.outcome === "published" && !this.#watch.broken() && isKept)
       this.#watch.published(textOf(request.data), outcome.position);
     return outcome;
   }

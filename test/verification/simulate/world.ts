@@ -35,6 +35,8 @@ import { PollBackend } from "./poll-backend.ts";
 import { pollModeOf, pollNamespaces, pollProxy } from "./poll-kinds.ts";
 import { presenceNamespaces } from "./presence-kinds.ts";
 import { PresenceRules } from "./presence-rules.ts";
+import { PusherClient } from "./pusher/pusher-client.ts";
+import { pusherGateways, pusherNamespaces, pusherSection } from "./pusher/pusher-kinds.ts";
 import { Removals } from "./removals.ts";
 import { Timeline } from "./timeline.ts";
 import { SimulatedHome } from "./simulated-home.ts";
@@ -55,6 +57,8 @@ export interface WorldSetup {
   readonly hasHomes?: boolean;
   /** Whether the server pings; with cursors it does in any case. */
   readonly pings?: boolean;
+  /** How many clients speak the Pusher protocol, on a gateway of their own. */
+  readonly pusherClients?: number;
   /** The limits of the configuration. */
   readonly limits?: WorldLimits;
   /** The outcome of each call; without it all calls succeed. */
@@ -92,6 +96,7 @@ export class World {
   readonly channels: ReadonlyMap<string, SimulatedChannel>;
   readonly gateways: ReadonlyMap<string, SimulatedGateway>;
   readonly clients: WorldClient[] = [];
+  readonly pusherClients: readonly PusherClient[];
   readonly backend: Backend;
   readonly cursors: CursorBackend;
   readonly unseen: UnseenRules;
@@ -168,8 +173,17 @@ export class World {
       setup.channels.map((name) => [name, new SimulatedChannel(name, this.#context)]),
     );
     const names = Array.from({ length: setup.gateways }, (_, index) => `g/${index + 1}`);
+    const { pusherClients = 0 } = setup;
+    if (pusherClients > 0) names.push(...pusherGateways);
     this.gateways = new Map(names.map((name) => [name, new SimulatedGateway(name, this.#context)]));
     for (const name of setup.channels) this.#open(name, limits);
+    this.pusherClients = Array.from({ length: pusherClients }, (_, index) => {
+      const name = `p${index + 1}`;
+      // Two connections of a user each.
+      const user = `u${Math.ceil((index + 1) / 2)}`;
+      const place = pusherGateways[index % pusherGateways.length] ?? "";
+      return new PusherClient({ name, user, place }, this.#context, backoffs(name));
+    });
     this.backend = new Backend(this.#context, backoffs("backend"), repeats);
     this.cursors = new CursorBackend(this.#context);
     this.changing = new ChangeBackend(this.#context, backoffs("changing backend"));
@@ -328,11 +342,11 @@ const configs = new Map<string, Config>();
 
 function configOf(
   { recoveryMax, queueBytesMax }: WorldLimits,
-  { hasHomes = false, pings = false, channels }: WorldSetup,
+  { hasHomes = false, pings = false, pusherClients = 0, channels }: WorldSetup,
 ): Config {
   const marks = channels.some(hasCursors);
   const coded = channels.some(isBank);
-  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings} ${coded}`;
+  const name = `${recoveryMax} ${queueBytesMax} ${hasHomes} ${marks} ${pings} ${coded} ${pusherClients > 0}`;
   const known = configs.get(name);
   if (known !== undefined) return known;
   const parsed = configured({
@@ -349,9 +363,11 @@ function configOf(
         ...namespaces,
         ...(marks ? cursorNamespaces : []),
         ...(coded ? bankNamespaces : []),
+        ...(pusherClients > 0 ? pusherNamespaces : []),
       ],
     },
     ...(marks && { events: cursorEvents }),
+    ...(pusherClients > 0 && { pusher: pusherSection }),
   });
   const { config, problems } = withChannelCode(parsed, coded ? bankCode : {});
   if (problems.length > 0) throw new Error(problems.join("\n"));

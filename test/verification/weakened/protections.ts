@@ -1,8 +1,10 @@
+import { changeProtections } from "./change-protections.ts";
 import { cursorProtections } from "./cursor-protections.ts";
 import { growthProtections } from "./growth-protections.ts";
 import { objectProtections } from "./object-protections.ts";
 import { presenceProtections } from "./presence-protections.ts";
 import { procedureProtections } from "./procedure-protections.ts";
+import { pusherProtections } from "./pusher-protections.ts";
 import type { Program, Protection } from "./protection.ts";
 import { receiptsProtections } from "./receipts-protections.ts";
 
@@ -346,7 +348,9 @@ export const protections: readonly Protection[] = [
   ...growthProtections,
   ...procedureProtections,
   ...presenceProtections,
+  ...pusherProtections,
   ...objectProtections,
+  ...changeProtections,
   {
     name: "newer-versions",
     meaning: "a connection is sent only versions above the last that it was sent",

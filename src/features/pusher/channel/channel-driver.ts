@@ -18,6 +18,8 @@ export class ChannelDriver implements ObjectPart {
   /** When members are looked for, ms since 1970; undefined for never. */
   #checkAtMs: number | undefined;
   #isChecking = false;
+  /** Whether this instance has looked: the one before may have ended while it was about to. */
+  #hasLooked = false;
 
   constructor(object: PartedChannelObject, kept: AppChannel) {
     this.#object = object;
@@ -47,7 +49,7 @@ export class ChannelDriver implements ObjectPart {
   }
 
   dueAtMs(nowMs: number): number {
-    const ownAtMs = Math.min(this.#kept.dueAtMs, this.#checkAtMs ?? Number.POSITIVE_INFINITY);
+    const ownAtMs = this.#ownAtMs;
     // The timer is due earlier, so the alarm finds something to do after a crash only.
     return Math.min(
       ownAtMs === Number.POSITIVE_INFINITY
@@ -59,6 +61,8 @@ export class ChannelDriver implements ObjectPart {
 
   rang(nowMs: number): void {
     for (const { outbox } of this.#kept.webhooks) outbox.deleteExpired(nowMs);
+    // With the gateways that are checked each hour, so that this takes no alarm of its own.
+    if (!this.#hasLooked && this.#kept.roll?.isEmpty === false) this.#checkAtMs ??= nowMs;
   }
 
   storesNothing(): boolean {
@@ -77,14 +81,18 @@ export class ChannelDriver implements ObjectPart {
     if (count !== undefined) channel.publish(this.#kept.countTold(count, nowMs), undefined, nowMs);
   }
 
+  /** When it is to be told who has gone, or to be looked for them, ms since 1970; Infinity for never. */
+  get #ownAtMs(): number {
+    return Math.min(this.#kept.dueAtMs, this.#checkAtMs ?? Number.POSITIVE_INFINITY);
+  }
+
   #waitMs(nowMs: number): number | undefined {
-    const dueAtMs = Math.min(this.#kept.dueAtMs, this.#checkAtMs ?? Number.POSITIVE_INFINITY);
     const waits = this.#kept.webhooks.map(
       ({ outbox }) => outbox.beginInMs(nowMs) ?? Number.POSITIVE_INFINITY,
     );
     const { hub } = this.#object.channel;
     const countAtMs = this.#kept.counts?.dueAtMs(hub.shownSize, nowMs) ?? Number.POSITIVE_INFINITY;
-    const waitMs = Math.min(Math.max(0, Math.min(dueAtMs, countAtMs) - nowMs), ...waits);
+    const waitMs = Math.min(Math.max(0, Math.min(this.#ownAtMs, countAtMs) - nowMs), ...waits);
     return waitMs === Number.POSITIVE_INFINITY ? undefined : waitMs;
   }
 
@@ -115,6 +123,7 @@ export class ChannelDriver implements ObjectPart {
     gatherPresence(platform, gateways, channel.name, false, ({ clients, complete }) => {
       this.#isChecking = false;
       const nowMs = platform.nowMs();
+      this.#hasLooked ||= complete;
       if (complete) this.#end(announced, [...clients, ...presentClients(channel.hub.subscribers)]);
       else this.#checkAtMs = nowMs + pusherLimits.membersRetryMs;
       endEvent(nowMs);

@@ -10,12 +10,20 @@ export class MemberRoll {
   readonly #sql: Sql;
   #exists: boolean;
   #clients: Map<string, RolledMember> | undefined;
+  /** The connections that were found to have ended: their own leaves may still come. */
+  readonly #found = new Set<string>();
   /** How many connections each user has. */
   readonly #users = new Map<string, number>();
   /** Those who have gone: the last connection, and when it ended, ms since 1970. */
   readonly #gone = new Map<string, GoneMember>();
-  /** The connections that were found to have ended: their own leaves may still come. */
-  readonly #found = new Set<string>();
+  /** The connection was found to have ended. */
+  found({ client }: ClientInfo): void {
+    this.#found.add(client);
+    if (this.#found.size > foundMax) this.#found.delete([...this.#found][0] ?? "");
+  }
+
+  /** When the first of them went; Infinity for none, undefined if it has to be looked for. */
+  #goneSinceMs: number | undefined = Number.POSITIVE_INFINITY;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -23,22 +31,26 @@ export class MemberRoll {
   }
 
   get isEmpty(): boolean {
-    return !this.#exists || (this.#all.size === 0 && this.#gone.size === 0);
+    return !this.#exists || (this.#loaded().size === 0 && this.#gone.size === 0);
   }
 
   /** The connections of which subscribers were told. */
   get clients(): readonly ClientInfo[] {
-    return [...this.#all.values()].map(({ info }) => info);
+    return [...this.#loaded().values()].map(({ info }) => info);
   }
 
   /** @returns what the join is: of a known connection, of a user who is there, of one who had gone, or of a new one */
   join(info: ClientInfo): "known" | "another" | "back" | "first" {
     const user = memberOf(info);
     if (user === undefined) return "another";
-    if (this.#all.has(info.client)) return "known";
-    const gone = this.#gone.get(user);
-    if (gone !== undefined) this.#delete(gone.client);
-    this.#gone.delete(user);
+    const known = this.#loaded().get(info.client);
+    if (known !== undefined) {
+      // The instance before may have ended between the row and the word of it.
+      const isTold = known.isTold;
+      known.isTold = true;
+      return isTold ? "known" : "another";
+    }
+    const isBack = this.#forget(user);
     this.#create();
     this.#sql.run(
       "INSERT OR REPLACE INTO pusher_member VALUES (?, ?, ?, NULL)",
@@ -47,9 +59,9 @@ export class MemberRoll {
       JSON.stringify(info),
     );
     const before = this.#users.get(user) ?? 0;
-    this.#add(user, info);
+    this.#add(user, info, true);
     if (before > 0) return "another";
-    return gone === undefined ? "first" : "back";
+    return isBack ? "back" : "first";
   }
 
   /**
@@ -58,10 +70,11 @@ export class MemberRoll {
    */
   leave(info: ClientInfo, keeps: boolean, nowMs: number): "known" | "another" | "last" {
     const { client } = info;
-    const known = this.#all.get(client);
+    const clients = this.#loaded();
+    const known = clients.get(client);
     if (known === undefined) return this.#found.delete(client) ? "known" : "another";
     const { user } = known;
-    this.#all.delete(client);
+    clients.delete(client);
     const left = (this.#users.get(user) ?? 1) - 1;
     if (left > 0) this.#users.set(user, left);
     else this.#users.delete(user);
@@ -70,31 +83,27 @@ export class MemberRoll {
       return left > 0 ? "another" : "last";
     }
     this.#sql.run("UPDATE pusher_member SET gone = ? WHERE client = ?", nowMs, client);
-    this.#gone.set(user, { client, atMs: nowMs });
+    this.#note(user, { client, atMs: nowMs });
     return "last";
-  }
-
-  /** The connection was found to have ended. */
-  found({ client }: ClientInfo): void {
-    this.#found.add(client);
-    if (this.#found.size > foundMax) this.#found.delete([...this.#found][0] ?? "");
   }
 
   /** When the first of those who have gone went, ms since 1970; Infinity for none. */
   get goneSinceMs(): number {
-    if (!this.#exists) return Number.POSITIVE_INFINITY;
-    void this.#all;
-    return Math.min(...[...this.#gone.values()].map(({ atMs }) => atMs));
+    this.#loaded();
+    if (this.#goneSinceMs === undefined) {
+      this.#goneSinceMs = Number.POSITIVE_INFINITY;
+      for (const { atMs } of this.#gone.values())
+        this.#goneSinceMs = Math.min(this.#goneSinceMs, atMs);
+    }
+    return this.#goneSinceMs;
   }
 
   /** Forgets those who have gone before a time. @returns their users */
   forgetGone(beforeMs: number): readonly string[] {
-    const due = [...this.#gone].filter(([, { atMs }]) => atMs <= beforeMs);
-    for (const [user, { client }] of due) {
-      this.#gone.delete(user);
-      this.#delete(client);
-    }
-    return due.map(([user]) => user);
+    if (this.goneSinceMs > beforeMs) return [];
+    const due = [...this.#gone].filter(([, { atMs }]) => atMs <= beforeMs).map(([user]) => user);
+    for (const user of due) this.#forget(user);
+    return due;
   }
 
   /** The storage was deleted. */
@@ -102,22 +111,39 @@ export class MemberRoll {
     this.#exists = false;
   }
 
-  get #all(): Map<string, RolledMember> {
+  /** The connections, which are read once. */
+  #loaded(): Map<string, RolledMember> {
     if (this.#clients !== undefined) return this.#clients;
     this.#clients = new Map();
     if (!this.#exists) return this.#clients;
     for (const row of this.#sql.rows("SELECT client, user, info, gone FROM pusher_member")) {
       const [client, user] = [columnText(row, "client"), columnText(row, "user")];
       const info: ClientInfo = JSON.parse(columnText(row, "info"));
-      if (row["gone"] === null) this.#add(user, info);
-      else this.#gone.set(user, { client, atMs: Number(row["gone"]) });
+      if (row["gone"] === null) this.#add(user, info, false);
+      else this.#note(user, { client, atMs: Number(row["gone"]) });
     }
     return this.#clients;
   }
 
-  #add(user: string, info: ClientInfo): void {
-    this.#clients?.set(info.client, { user, info });
+  #add(user: string, info: ClientInfo, isTold: boolean): void {
+    this.#clients?.set(info.client, { user, info, isTold });
     this.#users.set(user, (this.#users.get(user) ?? 0) + 1);
+  }
+
+  /** A user has gone. */
+  #note(user: string, gone: GoneMember): void {
+    this.#gone.set(user, gone);
+    if (this.#goneSinceMs !== undefined) this.#goneSinceMs = Math.min(this.#goneSinceMs, gone.atMs);
+  }
+
+  /** Forgets that a user has gone. @returns whether the user had */
+  #forget(user: string): boolean {
+    const gone = this.#gone.get(user);
+    if (gone === undefined) return false;
+    this.#gone.delete(user);
+    this.#delete(gone.client);
+    if (gone.atMs === this.#goneSinceMs) this.#goneSinceMs = undefined;
+    return true;
   }
 
   #delete(client: string): void {
@@ -134,6 +160,8 @@ export class MemberRoll {
 interface RolledMember {
   readonly user: string;
   readonly info: ClientInfo;
+  /** Whether this instance has told of it. */
+  isTold: boolean;
 }
 
 interface GoneMember {

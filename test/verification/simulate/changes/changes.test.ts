@@ -1,4 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { packageRoot } from "../../../../cli/package-root.ts";
 import { Relay } from "../../../../src/channel/relay.ts";
 import { RecentPublications } from "../../../../src/channel/recent-publications.ts";
 import { HistoryTable } from "../../../../src/channel/history-table.ts";
@@ -82,4 +85,15 @@ describe("random edits, deletions and erasures among faults", () => {
     vi.spyOn(HistoryTable.prototype, "erase").mockImplementation(() => undefined);
     expect(seeds.some((seed) => changesOf(seed).length > 0)).toBe(true);
   });
+});
+
+it("[ED16] npm run simulate notices an erasure that is acknowledged too early, in a copy without the protection", () => {
+  const program = join(packageRoot, "test/verification/simulate/simulate.ts");
+  // The first seed that notices it.
+  const options = ["--without", "erased-everywhere", "--first", "3983", "--seeds", "1"];
+  const { stdout, status } = spawnSync(process.execPath, [program, ...options], {
+    encoding: "utf8",
+  });
+  expect(stdout).toContain("of edit:e, which was erased before");
+  expect(status).toBe(1);
 });
