@@ -126,7 +126,7 @@ function looksAtChannels(browser: string): void {
 
     // Somebody else edits it while the operator is still asked.
     await ask("Edit", 1);
-    await change(server, "update_publication", { channel: "chat:1", offset: 1, data: "other" });
+    await server.backend.edit("chat:1", 1, "other");
     await page.click("Save the edit");
     await page.sees(
       "Somebody has changed publication 1 meanwhile: it has version 3 now, and you saw version 2.",
@@ -297,13 +297,6 @@ async function staysAwake(test: TestContext, server: TestServer): Promise<void> 
   await present(test, server, "room:awake", "awake");
   const timer = setInterval(() => void server.backend.presence("room:awake"), 2_000);
   test.onTestFinished(() => clearInterval(timer));
-}
-
-/** Changes a publication as a backend does. */
-async function change(server: TestServer, method: string, request: object): Promise<void> {
-  const headers = { "X-API-Key": testSecrets.API_KEY };
-  const init = { method: "POST", headers, body: JSON.stringify(request) };
-  expect((await fetch(`${server.address}/api/${method}`, init)).status).toBe(200);
 }
 
 /** The cells of a publication in the table. */

@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: takes the pictures of the console in `docs/images`, from a server on a real port that has had a
- * minute of traffic: channels, users, a map, and refusals.
+ * minute of traffic: channels, edits, users, a map, and refusals.
  */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -110,7 +110,7 @@ function startServer(): Promise<TestServer> {
       channel: {
         without_namespace: stream,
         namespaces: [
-          { ...stream, name: "chat" },
+          { ...stream, name: "chat", allow_change: true },
           { ...map, name: "board", allow_subscribe_for_client: true },
         ],
       },
@@ -150,7 +150,10 @@ class Traffic {
     const step = this.#step;
     const room = rooms[step % rooms.length] ?? "";
     const text = lines[step % lines.length] ?? "";
-    await backend.publish(room, { from: users[step % users.length] ?? "", text });
+    const from = users[step % users.length] ?? "";
+    const { offset } = await backend.publish(room, { from, text });
+    if (step % 5 === 2) await backend.edit(room, offset, { from, text: `${text} (edited)` });
+    if (step % 11 === 3) await backend.delete(room, offset, "spam");
     const tags = { topic: step % 2 === 0 ? "weather" : "traffic" };
     await backend.publishFields("news", { data: { headline: `Report ${step + 1}` }, tags });
   }

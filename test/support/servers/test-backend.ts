@@ -66,6 +66,16 @@ export class TestBackend {
     return this.#call<Position>("publish", { channel, ...fields });
   }
 
+  /** Edits a publication. @returns the position of the edit */
+  edit(channel: string, offset: number, data: TestData): Promise<Position> {
+    return this.#call<Position>("update_publication", { channel, offset, data });
+  }
+
+  /** Deletes a publication, for a reason that readers see. @returns the position of the deletion */
+  delete(channel: string, offset: number, reason: string): Promise<Position> {
+    return this.#call<Position>("delete_publication", { channel, offset, reason });
+  }
+
   /** Removes the publications that a channel keeps. */
   async removeHistory(channel: string): Promise<void> {
     await this.#call("history_remove", { channel });
