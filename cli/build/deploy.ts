@@ -9,6 +9,7 @@ import { secretProblems } from "../../src/access/secrets.ts";
 import { namedSecretNames, secretUses } from "../../src/config/secret-uses.ts";
 import { buildConsole } from "./build-console.ts";
 import { targetOf } from "../configuration/command-line.ts";
+import { channelCodeProblems } from "../deployment/channel-code-problems.ts";
 import { checkConfiguration } from "../deployment/configuration-problems.ts";
 import { deployedSecrets, uploadedFile } from "../deployment/secrets.ts";
 import { textFault } from "../configuration/text-file.ts";
@@ -49,6 +50,11 @@ export async function deploy(
     console.log(
       `Note: until the Worker has these secrets, it answers every request with 503: ${needed.join(", ")}`,
     );
+  const ofCode = await channelCodeProblems(options);
+  if (ofCode.length > 0) {
+    console.error(`Nothing was deployed:\n${ofCode.map((problem) => `  ${problem}`).join("\n")}`);
+    return 1;
+  }
   await buildConsole();
   return deployChecked(options);
 }

@@ -240,23 +240,12 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
     await execute("npm", install, { cwd: folder });
   }, 300_000);
 
-  const program = (name: string, ...options: readonly string[]) =>
-    execute(join(folder, "node_modules", ".bin", name), options, { cwd: folder });
-
   it("passes the compiler, with the code of docs/ai-chat.md for React, Vue, Svelte and TanStack AI, and Vite builds the page", async () => {
     const compiled = program("tsc", "--project", ".");
     expect(await compiled.then(({ stdout }) => stdout).catch(outputOf)).toBe("");
     await program("vite", "build");
     expect(readdirSync(join(folder, "dist", "assets"))).toHaveLength(1);
   });
-
-  const run = async (code: string, name: string) => {
-    const file = join(folder, name);
-    writeFileSync(file, code);
-    const options = [file, rt.url, rt.apiKey, rt.websocketUrl, rt.token("ann")];
-    const { stdout } = await execute(process.execPath, options, { timeout: 60_000 });
-    return JSON.parse(stdout);
-  };
 
   it("runs with TanStack AI's client: a tab that is loaded in the middle of the answer has all of it", async () => {
     const tabs = await run(
@@ -293,6 +282,19 @@ describe.each(versions)("the packed package with ai $ai", ({ ai, react, vue, sve
     ]);
   });
 });
+
+/** Runs a program that is installed in the project. */
+const program = (name: string, ...options: readonly string[]) =>
+  execute(join(folder, "node_modules", ".bin", name), options, { cwd: folder });
+
+/** Runs code in the project, against the server. @returns what it prints, as JSON */
+async function run(code: string, name: string) {
+  const file = join(folder, name);
+  writeFileSync(file, code);
+  const options = [file, rt.url, rt.apiKey, rt.websocketUrl, rt.token("ann")];
+  const { stdout } = await execute(process.execPath, options, { timeout: 60_000 });
+  return JSON.parse(stdout);
+}
 
 /** What a program has said that failed. */
 function outputOf({ stdout }: { readonly stdout: string }): string {

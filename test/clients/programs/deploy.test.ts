@@ -93,6 +93,15 @@ describe.concurrent("the script of npm run deploy", { timeout: 180_000 }, () => 
     expect(code).toBe(1);
   });
 
+  it("[A8] deploys no Worker whose channels have code that the configuration doesn't fit", async () => {
+    const file = join(packageRoot, "examples", "auction", "wrangler.toml");
+    const misfit = JSON.stringify({ channel: { namespaces: [{ name: "other" }] } });
+    const refused = await tryDeploy(["-c", file, "--var", `config:${misfit}`]);
+    expect(refused.printed).toContain("channel.namespaces has no");
+    expect(refused).toMatchObject({ code: 1, deployed: false });
+    expect(await tryDeploy(["-c", file])).toMatchObject({ code: 0, deployed: true });
+  });
+
   it("[A8] deploys an environment with the block that docs/configuration.md shows", async () => {
     const { code, printed } = await runDeploy(["-c", worker.configFile, "--env", "complete"]);
     for (const bound of [/env\.CHANNELS .*Durable/, /env\.GATEWAYS .*Durable/, /env\.ASSETS/])
