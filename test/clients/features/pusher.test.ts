@@ -1,14 +1,18 @@
 import type PusherClient from "pusher-js";
 import type { Options } from "pusher-js";
 import type PusherServer from "pusher";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { Inbox } from "../../support/inbox.ts";
+import { patience } from "../../support/patience.ts";
 import { SdkClient } from "../../support/sockets/sdk-client.ts";
 import { firstGateway } from "../../support/sockets/variant.ts";
-import { shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
+import { shopApp, shopConfig, shopSecrets } from "../../support/servers/pusher-app.ts";
 import { pusherBackend, pusherClient } from "../../support/servers/pusher-client.ts";
 import { TestServer } from "../../support/servers/test-server.ts";
 import { signToken, testSecrets } from "../../support/test-tokens.ts";
+import { exchanges } from "../../verification/pusher/exchanges.ts";
+import { play, type Settled } from "../../verification/pusher/player.ts";
+import { recordedOf } from "../../verification/pusher/recorded.ts";
 
 let server: TestServer;
 let backend: PusherServer;
@@ -205,4 +209,24 @@ describe("a client of the server's own protocol on the same channel", () => {
     expect((await events.count(3))[2]).toEqual(["message", { id: 2 }]);
     client.close();
   });
+});
+
+describe("the frames and requests that are compared with another server's", () => {
+  const recorded = recordedOf("dormouse");
+
+  it.concurrent.each(exchanges)(
+    "[PU1] [PU4] [PU5] [PU7] [PU10] [PU11] are answered as recorded, where somebody $name",
+    async (exchange) => {
+      const expected = recorded[exchange.name] ?? [];
+      const settled: Settled = async (step, got, { sync, who }) => {
+        if (expected[step]?.length === 0 && who !== undefined) await sync(who);
+        await vi.waitUntil(() => got.length >= (expected[step]?.length ?? 0), patience);
+      };
+      const app = { ...shopApp, secret: shopSecrets.PUSHER_SECRET_SHOP };
+      const room = `r${exchanges.indexOf(exchange)}x`;
+      expect(await play({ address: server.address, app }, exchange, room, settled)).toEqual(
+        expected,
+      );
+    },
+  );
 });

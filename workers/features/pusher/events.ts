@@ -117,8 +117,10 @@ function entryOf(context: Context<AppEnv>, event: GivenEvent): Entry | string {
   const text = typeof data === "string" ? data : JSON.stringify(data ?? null);
   if (data === undefined) return "data is missing";
   if (!utf8Fits(text, limits.publicationBytesMax)) return tooLarge;
-  const except = typeof socketId === "string" ? uuidOfSocket(socketId) : undefined;
-  if (typeof socketId === "string" && except === undefined) return "socket_id is no connection's";
+  // Some libraries send an empty one for none.
+  const excludes = typeof socketId === "string" && socketId !== "";
+  const except = excludes ? uuidOfSocket(socketId) : undefined;
+  if (excludes && except === undefined) return "socket_id is no connection's";
   const channel = channelIn(context, given);
   const resolved = resolveChannel(channel, config.channel);
   if (resolved.outcome !== "resolved") return "no channel has such a name";
