@@ -88,7 +88,11 @@ function pythonOf(name: string, request: JsonObject): string {
 }
 
 function pythonText(value: JsonValue): string {
-  return JSON.stringify(value).replaceAll('":', '": ').replaceAll(',"', ', "');
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value);
+  if (Array.isArray(value)) return `[${entries.map(([, one]) => pythonText(one)).join(", ")}]`;
+  return `{${entries.map(([name, one]) => `"${name}": ${pythonText(one)}`).join(", ")}}`;
 }
 
 function phpOf(value: JsonValue): string {

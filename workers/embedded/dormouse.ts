@@ -150,7 +150,7 @@ export function dormouse<Bound extends BoundEnv = BoundEnv>(
   const { prefix, config = {}, user, console: mayOperate, files = [], channels } = options;
   if (!/^(?:\/[\w~.-]+)+$/.test(prefix))
     throw new Error(
-      'prefix of dormouse() must be a path such as "/realtime", without a "/" at its end',
+      'prefix of dormouse() must be a path such as "/realtime", with no "/" at its end',
     );
   const hooks = functionsService(options);
   const operators: Operators = new WeakMap();

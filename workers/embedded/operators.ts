@@ -38,7 +38,7 @@ export function withConsole(config: object): object {
   const said = typeof section === "object" && section !== null ? section : {};
   if ("access_team_domain" in said)
     throw new Error(
-      "console of dormouse() and console.access_team_domain both say who is an operator: keep one of them",
+      "console of dormouse() and console.access_team_domain both name operators: keep one",
     );
   return { ...config, console: { enabled: true, ...said } };
 }

@@ -84,7 +84,7 @@ function Line({ message: { data, info }, before }: { message: Message; before?: 
 
 function Composer({ room }: { readonly room: string }) {
   const { publish } = realtime.useChannel(`chat:${room}`);
-  // What is written stays over a reload until the server has it.
+  // What is written stays over a reload until the server has it; what is typed until then stays, too.
   const [draft, setDraft] = useState(() => localStorage.getItem(room) ?? "");
   const [problem, setProblem] = useState("");
   const typing = realtime.useMap(`typing:${room}`);
@@ -100,7 +100,9 @@ function Composer({ room }: { readonly room: string }) {
     setDraft("");
     let failure = "";
     await publish({ text: draft }).catch(() => (failure = "That wasn’t sent. Try it again."));
-    write(failure === "" ? "" : draft);
+    const kept = localStorage.getItem(room) ?? "";
+    const typed = kept === draft ? [] : [kept];
+    write((failure === "" ? typed : [draft, ...typed]).join(" "));
     setProblem(failure);
   };
   const field = { required: true, maxLength: 2_000, autoFocus: true, autoComplete: "off" };

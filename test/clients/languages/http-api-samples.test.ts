@@ -28,6 +28,7 @@ const config = {
         ...history,
         cursors: { enabled: true, audience: "named" },
         allow_change: true,
+        erasable_by_user: true,
       },
       { name: "scores", subscription_type: "map", map: { mode: "persistent" } },
       {

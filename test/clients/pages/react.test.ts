@@ -181,7 +181,8 @@ function mountsAndUnmounts(): void {
     await publish(channel, 1, 2, 3);
     await probe.parts(["Room", { id: "one", channel, history: 2 }]);
     await probe.sees("one", "subscribed fine whole 2,3");
-    await probe.evaluate("void one.publish(4)");
+    // The reply comes after the publication, and would be lost with the connection.
+    await probe.evaluate("one.publish(4)");
     await probe.sees("one", "subscribed fine whole 2,3,4");
     await cut();
     await publish(channel, 5, 6);
@@ -302,7 +303,7 @@ function followsState(): void {
     await rt.api("map_publish", { channel, key: "old", data: 1 });
     await probe.parts(["Board", { channel }]);
     await probe.sees("board", 'subscribed {"old":1}');
-    await probe.evaluate('void board.set("own", 2)');
+    await probe.evaluate('board.set("own", 2)');
     await probe.sees("board", 'subscribed {"old":1,"own":2}');
     await rt.cut();
     await probe.sees("board", 'subscribing {"old":1,"own":2}');
@@ -316,7 +317,7 @@ function followsState(): void {
     await probe.parts(["Room", { id: "one", channel }], ["Unread", { channel }]);
     await probe.sees("unread", "0");
     await publish(channel, 1, 2);
-    await probe.evaluate("void one.publish(3)");
+    await probe.evaluate("one.publish(3)");
     await probe.sees("unread", "2");
     await probe.evaluate("void unread.markRead()");
     await probe.sees("unread", "0");

@@ -78,13 +78,13 @@ export class SharedBrowser {
       stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
       detached: true,
     });
-    const orders: Writable = Object(browser.stdio[3]);
+    const orders: Writable & { unref(): void } = Object(browser.stdio[3]);
     const answers: Readable & { unref(): void } = Object(browser.stdio[4]);
     answers.setEncoding("utf8").on("data", (text: string) => this.#take(text));
     orders.on("error", () => undefined); // The browser has ended; whoever waits for it runs into the test's timeout.
     this.#orders = orders;
-    browser.unref();
-    answers.unref();
+    // None of them keeps the process alive.
+    for (const each of [browser, orders, answers]) each.unref();
   }
 
   /**

@@ -188,7 +188,7 @@ describe("the console of a Worker of one's own", () => {
       access_audience: "0".repeat(64),
     };
     const both = { console: () => true, config: { console: { enabled: true, ...access } } };
-    await expect(workerWith(both)).rejects.toThrow("keep one of them");
+    await expect(workerWith(both)).rejects.toThrow("both name operators");
     const off = { files, console: () => true, config: { console: { enabled: false } } };
     const ask = await workerWith(off);
     expect((await ask("/realtime/console/")).status).toBe(404);

@@ -4,29 +4,31 @@ import { vi } from "vitest";
 const context = new AsyncLocalStorage<"the work of a test">();
 
 /**
- * Fakes the timers of the isolate, and counts those that the work of one test has set and that still wait. Other work may set
- * timers in the same isolate meanwhile: objects of a file before, or a report of what the edge has counted.
+ * Fakes the timers that the work of one test sets, and counts those that still wait. Other work in the same isolate keeps real
+ * timers: objects of a file before, or a report of what the edge has counted. An object's timer can't ring in a test's context.
  */
 export class OwnTimers {
   readonly #waiting = new Set<unknown>();
 
   /** @param toFake what else of the clock is faked; see `vi.useFakeTimers` */
   constructor(...toFake: "Date"[]) {
+    const real = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", ...toFake] });
     const { setTimeout, clearTimeout } = globalThis;
     // `vi.useRealTimers` takes these away as well.
     Object.assign(globalThis, {
       setTimeout: (work: () => void, waitMs?: number) => {
+        if (context.getStore() === undefined) return real.setTimeout(work, waitMs);
         const timer = setTimeout(() => {
           this.#waiting.delete(timer);
           work();
         }, waitMs);
-        if (context.getStore() !== undefined) this.#waiting.add(timer);
+        this.#waiting.add(timer);
         return timer;
       },
       clearTimeout: (timer: Parameters<typeof clearTimeout>[0]) => {
-        this.#waiting.delete(timer);
-        clearTimeout(timer);
+        if (this.#waiting.delete(timer)) clearTimeout(timer);
+        else real.clearTimeout(timer);
       },
     });
   }

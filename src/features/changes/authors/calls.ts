@@ -23,15 +23,20 @@ interface ForgottenAuthor {
 }
 
 /** Makes these calls, and that of the API to a channel, which a home makes. */
-export const authorCallers: {
-  readonly [Name in "keepAuthors" | "forgetAuthor" | "execute"]: MakeCall<Name>;
-} = {
+export const authorCallers: AuthorCallers = {
   keepAuthors: (objects, to, request) =>
     objects.home(to, (object) => object.keepAuthors(...request)),
   forgetAuthor: (objects, to, request) =>
     objects.home(to, (object) => object.forgetAuthor(...request)),
   execute: (objects, to, request) => objects.channel(to, (object) => object.execute(...request)),
 };
+
+/** An interface, because declarations of the package then import this file, which declares the calls. */
+export interface AuthorCallers {
+  readonly keepAuthors: MakeCall<"keepAuthors">;
+  readonly forgetAuthor: MakeCall<"forgetAuthor">;
+  readonly execute: MakeCall<"execute">;
+}
 
 /** How a home carries them out. */
 export const authorHomeCalls: AddedCalls<
