@@ -100,8 +100,7 @@ function Composer({ room }: { readonly room: string }) {
     setDraft("");
     let failure = "";
     await publish({ text: draft }).catch(() => (failure = "That wasn’t sent. Try it again."));
-    const kept = localStorage.getItem(room) ?? "";
-    const typed = kept === draft ? [] : [kept];
+    const typed = [localStorage.getItem(room) ?? ""].filter((kept) => kept !== draft);
     write((failure === "" ? typed : [draft, ...typed]).join(" "));
     setProblem(failure);
   };
