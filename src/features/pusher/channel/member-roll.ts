@@ -19,7 +19,8 @@ export class MemberRoll {
   /** The connection was found to have ended. */
   found({ client }: ClientInfo): void {
     this.#found.add(client);
-    if (this.#found.size > foundMax) this.#found.delete([...this.#found][0] ?? "");
+    const [oldest = ""] = this.#found;
+    if (this.#found.size > foundMax) this.#found.delete(oldest);
   }
 
   /** When the first of them went; Infinity for none, undefined if it has to be looked for. */
