@@ -83,7 +83,7 @@ export interface ScannedSlice {
   readonly foundMax: number;
 }
 
-/** What was found in a slice. */
+/** The rows that were found in a slice. */
 export interface ScannedRows {
   readonly offsets: readonly number[];
   /** The slot at which the next slice begins; absent if there is none. */

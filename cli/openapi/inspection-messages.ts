@@ -41,7 +41,7 @@ const traced: Readonly<Record<string, Schema>> = {
       ),
     },
   ),
-  PublicationChange: object("What has become of a publication since: the last change of it.", {
+  PublicationChange: object("The last change of a publication.", {
     kind: text("`edited`, `deleted` or `erased`."),
     offset: large("The offset of the change."),
   }),

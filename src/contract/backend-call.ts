@@ -34,9 +34,9 @@ export type BackendReply =
   /** There is no response, or none that can be used. `reason` quotes neither the question nor a response. */
   | { readonly outcome: "failed"; readonly reason: string };
 
-/** What is asked about a client that changes a publication, in place of publishing one. */
+/** The fields of a question about a client that changes a publication, in place of publishing one. */
 export interface ChangeQuestion {
-  /** By which the client does it. */
+  /** The RPC by which the client changes it. */
   readonly method: string;
   /** Of the publication. */
   readonly offset: number;

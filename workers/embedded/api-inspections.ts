@@ -63,7 +63,7 @@ interface ApiPublisher {
   readonly key?: string;
 }
 
-/** What has become of a publication since: the last change of it. */
+/** The last change of a publication. */
 interface ApiPublicationChange {
   /** `edited`, `deleted` or `erased`. */
   readonly kind: string;

@@ -116,7 +116,7 @@ function call(
   requestTraced(command, channel, operationOf, (reply) => answerRpc(command, reply));
 }
 
-/** What an edit puts in place, which a backend may have changed. */
+/** The new contents of an edited publication, which a backend may have replaced. */
 interface Edit {
   readonly data: Payload;
   readonly tags?: Tags;

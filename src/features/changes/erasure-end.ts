@@ -138,7 +138,7 @@ interface WaitingErasure {
   readonly runs: readonly ErasureRun[];
   /** The parts of the object that hold publications. */
   readonly parts: readonly ObjectPart[];
-  /** What these parts still have to blank. */
+  /** The publications that these parts still have to blank. */
   readonly blanked: BlankedPart[];
   /** The number of the entry that all gateways have to take; undefined while something is left to do here. */
   sequence: number | undefined;

@@ -1,6 +1,6 @@
+import { HomeTeller } from "../cursors/forgetting/home-teller.ts";
 import type { Feature } from "../feature.ts";
 import { newAuthorIndex } from "./authors/author-index.ts";
-import { AuthorTeller } from "./authors/author-teller.ts";
 import { authorCallers, authorHomeCalls } from "./authors/calls.ts";
 import { ChannelAuthors } from "./authors/channel-authors.ts";
 import { ChannelChanges, noChanges } from "./channel-changes.ts";
@@ -25,7 +25,7 @@ export const changes = {
     if (changing === undefined) return [];
     const authors = parts.find((part) => part instanceof ChannelAuthors);
     const end = new ErasureEnd(object, changing);
-    return authors === undefined ? [end] : [end, new AuthorTeller(object, authors)];
+    return authors === undefined ? [end] : [end, new HomeTeller(object, authors, "keepAuthors")];
   },
   ofChannel: (channel, { sql }) => {
     const { changes: options } = channel.options;

@@ -21,10 +21,6 @@ export class CursorDriver extends SubscriberNotes implements ObjectPart, Coverag
     return this.#kept.isEmpty;
   }
 
-  storageDeleted(): void {
-    this.#kept.kept.deleted();
-  }
-
   ask(
     users: ReadonlySet<string> | "all",
     done: Parameters<CoverageCensus["ask"]>[1],

@@ -117,8 +117,8 @@ export interface ChannelDefinition<Own extends Procedures = Procedures> {
   /** The procedures that clients may call, where the namespace lets them call any; absent: all of them. */
   readonly clients?: readonly string[];
   /**
-   * Every publication of clients and backends passes here before it has its place, and so does every edit and deletion. What this
-   * call publishes itself comes after it; a rejection is the publisher's answer.
+   * Every publication of clients and backends passes here before it has its place, and so does every edit and deletion.
+   * The publications that this call makes come after it; a rejection is the publisher's answer.
    */
   readonly onPublish?: (
     ctx: ProcedureContext,

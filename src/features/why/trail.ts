@@ -72,7 +72,7 @@ export interface KnownPublication {
   readonly by: Publisher;
   /** It makes text durable that was appended to a value of a map (rule Z40); absent: it doesn't. */
   readonly isAppended?: true;
-  /** What has become of it since; absent: it was never changed, or that isn't known. */
+  /** The last change of it; absent: it was never changed, or that isn't known. */
   readonly change?: KnownChange;
   /** It is known from the history alone, because the object doesn't remember it; absent: it does. */
   readonly stored?: true;

@@ -145,9 +145,9 @@ function onlooker(
   };
 }
 
-/** Whose view an onlooker has. */
+/** The claims of the user whose view an onlooker has. */
 type OnlookersClaims = Pick<ConnectionClaims, "user" | "subscriptions"> & {
-  /** Of whose clients it is one; absent: it speaks the server's own protocol. */
+  /** The application of which it is a client; absent: it speaks the server's own protocol. */
   readonly app?: PusherApp;
 };
 

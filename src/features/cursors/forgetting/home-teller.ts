@@ -7,18 +7,20 @@ import type { KeptUser } from "../calls.ts";
 import { cursorLimits } from "../limits.ts";
 import type { UntoldTable } from "./kept-users.ts";
 
-/** What a channel keeps of users, and of whom it hasn't reported that to their homes. */
+/** A channel's records of users, and the users whose homes haven't heard of them yet. */
 export interface ToldToHomes {
   readonly untold: UntoldTable;
   /** Deletes everything that is kept of a user. */
   forget(user: string): void;
+  /** The tables are gone. */
+  deleted(): void;
 }
 
 /**
  * Reports to the homes of users that the channel keeps something of these users. So a home finds the channel when a
  * user is to be forgotten (rule CU31).
  */
-export abstract class HomeTeller implements ObjectPart {
+export class HomeTeller implements ObjectPart {
   readonly #object: PartedChannelObject;
   readonly #kept: ToldToHomes;
   readonly #report: "keepUsers" | "keepAuthors";
@@ -59,6 +61,10 @@ export abstract class HomeTeller implements ObjectPart {
 
   storesNothing(): boolean {
     return this.#kept.untold.users.size === 0;
+  }
+
+  storageDeleted(): void {
+    this.#kept.deleted();
   }
 
   /** Deletes everything that is kept of a user. */

@@ -239,7 +239,7 @@ export class UserIndexTable {
     return rows.map((row) => columnText(row, "channel"));
   }
 
-  /** A channel has forgotten a user. What it has reported since then stays. */
+  /** A channel has forgotten a user. Its reports since then stay. */
   acknowledged(user: string, channel: string): void {
     this.#sql.run(this.#statements.acknowledged, user, channel);
   }
