@@ -3,59 +3,32 @@ import type { Random } from "../../../support/random.ts";
 import { longestMs, shortestMs } from "../clients/backoff.ts";
 import type { ClientRecorder } from "../clients/client-recorder.ts";
 import type { ClientsPlan, SubscriberPlan } from "../clients/plan.ts";
+import { FollowingSubscriber } from "../following-subscriber.ts";
 import { RecordedClient } from "../clients/recorded-client.ts";
 import { socketClass } from "../clients/sdk-subscriber.ts";
-import type { Subscriber } from "../clients/subscriber.ts";
 import { microseconds } from "../history/clock.ts";
 import { type ChangedPublication, toldOf } from "./told-publication.ts";
 
 /** A subscriber of channels whose publications are changed, which uses the official client and records what it is shown. */
-export class ChangedSubscriber implements Subscriber {
-  readonly process: string;
-  readonly isPublishing = false;
-  readonly #client: RecordedClient;
-  readonly #followed: readonly FollowedChanges[];
+export class ChangedSubscriber extends FollowingSubscriber {
+  protected override readonly client: RecordedClient;
+  protected override readonly followed: readonly FollowedChanges[];
 
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, deltas = false } = traits;
-    this.process = process;
+    super(process);
     const sockets = notedSockets(plan.hostHeader, () => {
-      for (const followed of this.#followed) followed.asks();
+      for (const followed of this.followed) followed.asks();
     });
-    this.#client = new RecordedClient(plan, traits, random, recorder, sockets);
-    this.#followed = channels.map((channel) => {
-      const subscription = this.#client.client.newSubscription(channel, {
+    this.client = new RecordedClient(plan, traits, random, recorder, sockets);
+    this.followed = channels.map((channel) => {
+      const subscription = this.client.client.newSubscription(channel, {
         minResubscribeDelay: shortestMs,
         maxResubscribeDelay: longestMs,
         ...(deltas ? { delta: "fossil" } : {}),
       });
       return new FollowedChanges(subscription, process, recorder);
     });
-  }
-
-  get subscribed(): number {
-    return this.#followed.filter(({ isAttached }) => isAttached).length;
-  }
-
-  get wanted(): number {
-    return this.#followed.length;
-  }
-
-  start(): void {
-    for (const { subscription } of this.#followed) subscription.subscribe();
-    this.#client.client.connect();
-  }
-
-  tick(): void {
-    // It does nothing by itself.
-  }
-
-  settle(): void {
-    // It never leaves.
-  }
-
-  stop(): void {
-    this.#client.stop();
   }
 }
 

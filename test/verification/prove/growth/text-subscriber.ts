@@ -4,31 +4,29 @@ import type { TextsFollowed, TextTold } from "../../checker/growth/growth-event.
 import { longestMs, shortestMs } from "../clients/backoff.ts";
 import type { ClientRecorder } from "../clients/client-recorder.ts";
 import type { ClientsPlan, SubscriberPlan } from "../clients/plan.ts";
+import { FollowingSubscriber } from "../following-subscriber.ts";
 import { RecordedClient } from "../clients/recorded-client.ts";
 import { socketClass } from "../clients/sdk-subscriber.ts";
-import type { Subscriber } from "../clients/subscriber.ts";
 import { microseconds } from "../history/clock.ts";
 import { parseText } from "./text-writer.ts";
 
 /** A subscriber of maps with texts that grow, which uses the official client and records what it shows. */
-export class TextSubscriber implements Subscriber {
-  readonly process: string;
-  readonly isPublishing = false;
-  readonly #client: RecordedClient;
-  readonly #followed: readonly FollowedTexts[];
+export class TextSubscriber extends FollowingSubscriber {
+  protected override readonly client: RecordedClient;
+  protected override readonly followed: readonly FollowedTexts[];
 
   constructor(plan: ClientsPlan, traits: SubscriberPlan, random: Random, recorder: ClientRecorder) {
     const { process, channels, deltas = false } = traits;
-    this.process = process;
+    super(process);
     const websocket = socketClass(plan.hostHeader);
-    this.#client = new RecordedClient(plan, traits, random, recorder, websocket);
-    this.#client.onUnusable = (problem) => {
+    this.client = new RecordedClient(plan, traits, random, recorder, websocket);
+    this.client.onUnusable = (problem) => {
       const [channel = ""] = channels;
       const refused = { process, type: "info", f: "text-unusable", channel, problem } as const;
       recorder.record({ ...refused, time: microseconds() });
     };
-    this.#followed = channels.map((channel) => {
-      const subscription = this.#client.client.newMapSubscription(channel, {
+    this.followed = channels.map((channel) => {
+      const subscription = this.client.client.newMapSubscription(channel, {
         minResubscribeDelay: shortestMs,
         maxResubscribeDelay: longestMs,
         pageSize,
@@ -36,31 +34,6 @@ export class TextSubscriber implements Subscriber {
       });
       return new FollowedTexts(subscription, deltas, process, recorder);
     });
-  }
-
-  get subscribed(): number {
-    return this.#followed.filter(({ isAttached }) => isAttached).length;
-  }
-
-  get wanted(): number {
-    return this.#followed.length;
-  }
-
-  start(): void {
-    for (const { subscription } of this.#followed) subscription.subscribe();
-    this.#client.client.connect();
-  }
-
-  tick(): void {
-    // It does nothing by itself.
-  }
-
-  settle(): void {
-    // It never leaves.
-  }
-
-  stop(): void {
-    this.#client.stop();
   }
 }
 
