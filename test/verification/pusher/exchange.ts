@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+import type { JsonData } from "../../../src/protocol/wire-value.ts";
 import { channelText, requestText, signinText } from "../../../src/features/pusher/signed-text.ts";
 
 /** An application as its server knows it. */
@@ -61,7 +62,7 @@ export function raw(who: string, text: string): Step {
   return { do: "send", who, text: ({ fill }) => fill(text) };
 }
 
-export function frame(who: string, event: string, data: unknown, channel?: string): Step {
+export function frame(who: string, event: string, data: JsonData, channel?: string): Step {
   return raw(who, JSON.stringify({ event, ...(channel !== undefined && { channel }), data }));
 }
 
@@ -82,7 +83,7 @@ interface Forgery {
   readonly secret?: string;
   /** The `channel_data` that is signed. */
   readonly data?: string;
-  readonly write?: (auth: string) => unknown;
+  readonly write?: (auth: string) => JsonData | undefined;
 }
 
 /** A subscription with a token. @param data the `channel_data` */
@@ -144,7 +145,7 @@ export function trigger(channel: string, name: string, data: string, more: objec
   return post("/events", { name, channel, data, ...more });
 }
 
-export function post(path: string, body: unknown, more: Partial<GivenRequest> = {}): Step {
+export function post(path: string, body: JsonData, more: Partial<GivenRequest> = {}): Step {
   return request({ method: "POST", path, body: JSON.stringify(body), ...more });
 }
 

@@ -1,4 +1,5 @@
 import { connectFrame } from "../../../../src/features/pusher/codec.ts";
+import type { JsonData } from "../../../../src/protocol/wire-value.ts";
 import { uuidOfSocket } from "../../../../src/features/pusher/socket-id.ts";
 import type { Socket } from "../socket.ts";
 import type { WorldContext } from "../world-context.ts";
@@ -122,7 +123,7 @@ export class PusherClient {
     this.#send("pusher:subscribe", { channel: nameOf(room.channel), auth, channel_data });
   }
 
-  #send(event: string, data: unknown, channel?: string): void {
+  #send(event: string, data: JsonData, channel?: string): void {
     this.#socket?.fromClient(
       JSON.stringify({ event, data, ...(channel !== undefined && { channel }) }),
     );
@@ -205,14 +206,14 @@ interface PusherTraits {
 interface ReceivedFrame {
   readonly event: string;
   readonly channel?: string;
-  readonly data?: unknown;
+  readonly data?: JsonData;
 }
 
 interface Succeeded {
   readonly presence?: { readonly ids: readonly string[] };
 }
 
-function textOf(data: unknown): string {
+function textOf(data: JsonData | undefined): string {
   return typeof data === "string" ? data : JSON.stringify(data);
 }
 
