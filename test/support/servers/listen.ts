@@ -12,11 +12,12 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
 
 /**
  * A port without a listener. It is below those that the system gives to connections and to listeners without a port:
- * one of these could be taken before the test's server listens there.
+ * one of these could be taken before the test's server listens there. It is above 10080, the highest port to which `fetch` and
+ * browsers refuse to connect (https://fetch.spec.whatwg.org/#port-blocking).
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
+    const port = 11_000 + Math.floor(Math.random() * 19_000);
     const server = createServer();
     const isFree = await new Promise<boolean>((resolve) => {
       server.once("error", () => resolve(false));
